@@ -1,0 +1,7 @@
+"""The memory-custodian command."""
+
+from __future__ import annotations
+
+__version__ = "0.10.0"
+
+__all__ = ["__version__"]
