@@ -1,4 +1,4 @@
-"""Protocol vocabulary of MemoryCustodian: ids, evidence, entries, lossless documents, manifest, budgets, private spans, validity."""
+"""Protocol vocabulary of MemoryCustodian: pure functions over text, no files, no clock."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""Text that goes into memory files is data: it must not read as structure (design section 4)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mc_schema.entry import LABELS
+from mc_schema.errors import InvalidTextError
+from mc_schema.lines import scan_lines
+
+MAX_BODY_CHARS: Final = 65_536
+MAX_METADATA_CHARS: Final = 1_024
+
+_UNPRINTABLE: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+    r"|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    r"|[\ud800-\udfff]"
+)
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_LABEL: Final = re.compile(rf"\s*(?:{'|'.join(LABELS)}):", re.IGNORECASE | re.ASCII)
+_MARKER: Final = re.compile(r"<!--\s*memory-custodian:", re.IGNORECASE | re.ASCII)
+_ROUTE: Final = re.compile(r"\s*(?:load|also load|load if present):\s*", re.IGNORECASE | re.ASCII)
+_CONFLICT: Final = re.compile(r"(?:<{7}|\|{7}|>{7}) |={7}\s*$")
+_LINE_END: Final = re.compile(r"[\r\n\u2028\u2029\x0b\x0c\x85]")
+
+_REWRITE: Final = "write it in a fenced code block, or begin the line with another word"
+
+
+def require_body(text: str, name: str) -> str:
+    """Return *text*, trimmed and with LF line ends, when it can be a body.
+
+    Args:
+        text: A message or reason without private spans.
+        name: How the caller names it in an error, for example ``message``.
+
+    Raises:
+        InvalidTextError: It is empty, longer than 65,536 characters, holds control or direction
+            characters or lone surrogates, or has a line outside code fences that would read as
+            structure. ``where`` names the line.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\ufeff").strip()
+    _require_printable(text, name, MAX_BODY_CHARS)
+    # A closing sentinel shows whether a comment would still be open behind the text.
+    scan = scan_lines(text + "\n-->")
+    if scan.open_fence:
+        raise _refused(name, "opens a code fence that is never closed", scan.open_fence, "close it")
+    if scan.lines[-1].in_comment or scan.open_comment:
+        raise _refused(name, "opens an HTML comment that is never closed", 0, "close it with `-->`")
+    for number, line in enumerate(scan.lines[:-1], 1):
+        if line.in_fence:
+            continue
+        fault = _line_fault(line.content)
+        if fault:
+            raise _refused(name, fault, number, _REWRITE)
+    return text
+
+
+def require_line(text: str, name: str) -> str:
+    """Return *text*, trimmed, when it can be a metadata string on one line.
+
+    Raises:
+        InvalidTextError: It is empty, longer than 1,024 characters, has a line end, holds control
+            or direction characters or lone surrogates, or an HTML comment opener.
+    """
+    text = text.strip("\ufeff").strip()
+    if _LINE_END.search(text):
+        raise _refused(name, "has more than one line", 0, "write it on one line")
+    _require_printable(text, name, MAX_METADATA_CHARS)
+    if "<!--" in text or "-->" in text:
+        raise _refused(name, "holds an HTML comment mark", 0, "leave the mark out")
+    return text
+
+
+def _require_printable(text: str, name: str, limit: int) -> None:
+    if not text:
+        raise _refused(name, "is empty", 0, "give some text; private spans are removed first")
+    if len(text) > limit:
+        raise _refused(name, f"is longer than {limit:,} characters", 0, "shorten it")
+    match = _UNPRINTABLE.search(text)
+    if match:
+        line = text.count("\n", 0, match.start()) + 1
+        character = f"U+{ord(match[0]):04X}"
+        raise _refused(
+            name, f"holds the control or direction character {character}", line, "remove it"
+        )
+
+
+def _line_fault(content: str) -> str:
+    if _HEADING.match(content):
+        return "has a line that would read as a heading"
+    if _LABEL.match(content):
+        return "has a line that would read as a field label"
+    if _MARKER.search(content) or _ROUTE.fullmatch(content):
+        return "has a line that would read as a manifest or managed-block marker"
+    if _CONFLICT.match(content):
+        return "has a line that would read as a merge-conflict marker"
+    return ""
+
+
+def _refused(name: str, fault: str, line: int, hint: str) -> InvalidTextError:
+    where = f"{name}, line {line}" if line else ""
+    return InvalidTextError(f"the {name} {fault}", where=where, hint=hint)
