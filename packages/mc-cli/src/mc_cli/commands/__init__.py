@@ -1,0 +1,35 @@
+"""The commands: one module each with `configure(parser)` and `run(args) -> Result`.
+
+`COMMANDS` is the one list of them: dispatch, `--help` and the documentation test read it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Command(NamedTuple):
+    """One command of `memory-custodian`."""
+
+    name: str
+    summary: str
+    is_mutating: bool
+
+    @property
+    def module(self) -> str:
+        """The module that implements the command, imported only when it runs."""
+        return f"mc_cli.commands.{self.name.replace('-', '_')}"
+
+
+COMMANDS: Final = {
+    command.name: command
+    for command in (
+        Command("init", "Create the memory set of a project, or repair it.", is_mutating=True),
+        Command("status", "Show the health of each memory file.", is_mutating=False),
+        Command("read", "Print the context pack of a task.", is_mutating=False),
+        Command("add", "Add one entry or candidate.", is_mutating=True),
+        Command(
+            "check", "Check structure, entries, links, evidence and secrets.", is_mutating=False
+        ),
+    )
+}

@@ -1,0 +1,149 @@
+"""The entry points: find the command, let it answer, print, return an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from mc_cli import exits
+from mc_cli.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mc_cli.commands import Command
+
+
+_EXAMPLE: Final = (
+    'example: memory-custodian add "Support Python 3.10+" --type decision '
+    "--evidence repo:pyproject.toml"
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `memory-custodian` with *argv* (default: the process's own) and return the exit code."""
+    from mc_cli.output import use_utf8_streams
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["cortex"]:
+        return cortex_main(arguments[1:])
+    use_utf8_streams()
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _output_lost("the reader of standard output is gone")
+    except OSError as error:
+        if _is_about_stdout(error):
+            return _output_lost(f"standard output cannot be written ({error.strerror})")
+        raise
+    return code
+
+
+def cortex_main(argv: Sequence[str] | None = None) -> int:
+    """Run `mc-cortex`, the same as `memory-custodian cortex`, before any parser is built."""
+    from mc_cli.cortex import main as run_cortex
+
+    return int(run_cortex(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_help())
+        return exits.OK if arguments else exits.BAD_INPUT
+    if arguments[0] == "--version":
+        from mc_cli import __version__
+
+        sys.stdout.write(f"memory-custodian {__version__}\n")
+        return exits.OK
+    command = COMMANDS.get(arguments[0])
+    if command is None:
+        return _unknown(arguments)
+    return _run(command, arguments[1:])
+
+
+def _run(command: Command, arguments: list[str]) -> int:
+    from importlib import import_module
+
+    from mc_cli.errors import failure_of
+    from mc_cli.options import wants_json
+    from mc_cli.output import emit, emit_failure
+
+    try:
+        module = import_module(command.module)
+        args = module.parser(command).parse_args(arguments)
+        result = module.run(args)
+    except (Exception, KeyboardInterrupt) as error:
+        failure = failure_of(error)
+        if failure is None:
+            raise
+        return emit_failure(
+            failure,
+            command.name,
+            as_json=wants_json(arguments),
+            is_mutating=command.is_mutating,
+            out=sys.stdout,
+            err=sys.stderr,
+        )
+    code = emit(result, command.name, as_json=args.format == "json", out=sys.stdout, err=sys.stderr)
+    if code and command.is_mutating and not result.files_written:
+        sys.stderr.write("no files were written\n")
+    return code
+
+
+def _unknown(arguments: list[str]) -> int:
+    from mc_cli.errors import UsageError, failure_of
+    from mc_cli.options import wants_json
+    from mc_cli.output import emit_failure, one_line
+
+    word = one_line(arguments[0])
+    kind = "option" if word.startswith("-") else "command"
+    failure = failure_of(
+        UsageError(f"unknown {kind} `{word}`", hint="`memory-custodian --help` lists the commands")
+    )
+    if failure is None:
+        return exits.BAD_INPUT
+    return emit_failure(
+        failure,
+        word,
+        as_json=wants_json(arguments),
+        is_mutating=False,
+        out=sys.stdout,
+        err=sys.stderr,
+    )
+
+
+def _help() -> str:
+    width = max(len(name) for name in COMMANDS)
+    rows = [f"  {command.name:<{width}}  {command.summary}" for command in COMMANDS.values()]
+    rows.append(f"  {'cortex':<{width}}  Query a memory root by the Cortex contract (JSON only).")
+    return "\n".join(
+        [
+            "usage: memory-custodian <command> [options]",
+            "",
+            "Governed project memory in plain Markdown.",
+            "",
+            "commands:",
+            *rows,
+            "",
+            "`memory-custodian <command> --help` shows the options of a command.",
+            _EXAMPLE,
+            "",
+        ]
+    )
+
+
+def _is_about_stdout(error: OSError) -> bool:
+    # Errors of project files carry their path and are handled by the commands.
+    return error.filename is None
+
+
+def _output_lost(reason: str) -> int:
+    # The interpreter flushes standard output again at exit; give it a place where that works.
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = None
+    sys.stderr.write(f"error: {reason}\n\nhint: what was written to files stands; see `status`\n")
+    return exits.NO
