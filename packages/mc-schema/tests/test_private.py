@@ -102,6 +102,10 @@ def test_joins_nested_beyond_reason_end_in_a_cut(depth: int) -> None:
         ),
         pytest.param("a <private\u200b\u0301>x", id="mark-kept-apart-by-an-invisible"),
         pytest.param("a <private\u20dd>x", id="mark-that-does-not-compose"),
+        *(
+            pytest.param(f"a <{character}private>x", id=f"led-by-{ord(character):04x}")
+            for character in "\x00\x1f\x7f\x85\u00ad\u200b\u202e\ufe0f"
+        ),
         pytest.param("a <pr\u2173ate>x", id="one-character-for-two-letters"),
         pytest.param("a <\U0001d429rivate>x", id="mathematical-letter"),
         pytest.param("a <Private equity", id="prose-without-a-closing-bracket"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,54 @@ def test_parsed_instant_agrees_with_the_standard_library(
     assert expected // dt.timedelta(milliseconds=1) - offset_minutes * 60_000 == (
         parse_timestamp(text)
     )
+
+
+PLAIN_FORM = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?(?:Z|[+-]([0-9]{2}):([0-9]{2})))?"
+)
+
+
+def plain_reading(text: str) -> bool:
+    """A second opinion: the form as one expression, the day by the standard library."""
+    match = PLAIN_FORM.fullmatch(text)
+    if match is None or int(match[1]) < 100:
+        return False
+    try:
+        dt.date(int(match[1]), int(match[2]), int(match[3]))
+    except ValueError:
+        return False
+    hour, minute, second, zone_hour, zone_minute = (int(part or 0) for part in match.groups()[3:])
+    return max(hour, zone_hour) <= 23 and max(minute, second, zone_minute) <= 59
+
+
+@given(
+    st.sampled_from(
+        [
+            "2024-02-29",
+            "0100-01-01T00:00Z",
+            "2024-12-31T23:59:59.123456789+23:59",
+            "1969-07-20T20:17:40.5Z",
+        ]
+    ),
+    st.lists(
+        st.tuples(
+            st.integers(min_value=0, max_value=36),
+            st.integers(min_value=0, max_value=2),
+            st.sampled_from(
+                [*"0123456789", "-", ":", ".", "T", "Z", "+", " ", "", "t", "\u0661", "²"]
+            ),
+        ),
+        max_size=3,
+    ),
+)
+def test_texts_near_a_timestamp_are_judged_as_by_a_plain_reading(
+    text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    for position, width, replacement in edits:
+        text = text[:position] + replacement + text[position + width :]
+
+    assert plain_reading(text) is (parse_timestamp(text) is not None)
 
 
 @given(st.integers(min_value=-59_011_459_200_000, max_value=253_402_300_799_999))

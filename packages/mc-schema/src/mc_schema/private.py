@@ -3,23 +3,35 @@
 Two passes over a text. The first fails closed: it cuts the text at the first bracket that reads
 like ``<private`` after normalisation and is not well formed. The second removes the spans. Removed
 tags can join what stood around them into new tags, so both are repeated until nothing changes.
-Everything is linear in the text.
+Everything is linear in the text: each bracket looks no further than the next one.
 
 Source: Cortex contract, sections 0, 4 and 13 (D3, D4, D23).
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from mc_schema.errors import SchemaError
-from mc_schema.validity import is_active, parse_timestamp
-
+# Spelt out, because every retrieval command starts by importing this: `typing`, and compiling the
+# same rules as regular expressions, would cost as much as reading a thousand records.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator
+    from typing import Any, Final
+
+    from typing_extensions import Self
+
+    from mc_schema.capture import CaptureEnvelope, ingest, is_valid_at
+
+__all__ = [
+    "CLOSE_BRACKETS",
+    "OPEN_BRACKETS",
+    "WHITE_SPACE",
+    "CaptureEnvelope",
+    "StrippedText",
+    "ingest",
+    "is_valid_at",
+    "strip_private",
+    "strip_private_spans",
+]
 
 WHITE_SPACE: Final = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -34,99 +46,47 @@ CLOSE_BRACKETS: Final = ">\ufe65\uff1e"
 """Every character whose NFKC form is ``>``."""
 
 _NAME: Final = "private"
-_WS: Final = f"[{WHITE_SPACE}]"
-_NAME_ANY_CASE: Final = "".join(f"[{letter}{letter.upper()}]" for letter in _NAME)
-# Each alternative starts with a different character: with `WS+[^<>]*` instead of `WS[^<>]*` a long
-# run of blanks would be tried in every possible split.
-_WELL_FORMED: Final = re.compile(
-    f"<{_WS}*{_NAME_ANY_CASE}(?:{_WS}[^{OPEN_BRACKETS}{CLOSE_BRACKETS}]*)?>"
-)
-_TAG: Final = re.compile(f"<{_WS}*(/{_WS}*)?{_NAME_ANY_CASE}(?:{_WS}[^<>]*)?>")
-_SUSPECT: Final = re.compile(
-    f"[{OPEN_BRACKETS}](?=[\\x00-\\x20\\x7f]*[pP\\x80-\\ufe63\\ufe66-\\uff1b\\uff1d\\uff1f-\\U0010ffff])"
-)
-_PLAIN_NAME: Final = re.compile(f"{_WS}*{_NAME_ANY_CASE}(?![\\x80-\\U0010ffff])")
+_ODD_OPEN_BRACKETS: Final = OPEN_BRACKETS[1:]
+_ODD_CLOSE_BRACKETS: Final = CLOSE_BRACKETS[1:]
+_BRACKETS: Final = frozenset(OPEN_BRACKETS + CLOSE_BRACKETS)
+_IGNORED_CATEGORIES: Final = frozenset({"Cc", "Cf"})
 # Characters that Unicode marks default-ignorable without being format characters (Cf).
-_INVISIBLE: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U000e0000-\U000e0fff]"
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2065\u3164\uffa0")
+_INVISIBLE_RANGES: Final = (
+    ("\u180b", "\u180f"),
+    ("\ufe00", "\ufe0f"),
+    ("\ufff0", "\ufff8"),
+    ("\U000e0000", "\U000e0fff"),
 )
 _MAX_ROUNDS: Final = 16
+_OPENER: Final = "opener"
+_CLOSER: Final = "closer"
+_MALFORMED: Final = "malformed opener"
 
 
-class StrippedText(NamedTuple):
-    """A text without its private spans."""
+class StrippedText(tuple[str, int, "int | None"]):
+    """A text without its private spans: ``(text, removed, cut_at)``."""
 
-    text: str
-    removed: int
-    """Number of closed spans that were taken out, nested ones counted once."""
-    cut_at: int | None
-    """Offset in the given text of the unclosed or malformed opener that hides the rest."""
+    __slots__ = ()
 
+    def __new__(cls, text: str, removed: int, cut_at: int | None) -> Self:
+        """Return the three values as one."""
+        return super().__new__(cls, (text, removed, cut_at))
 
-class CaptureEnvelope(NamedTuple):
-    """Something captured from a host, whichever host it was."""
+    @property
+    def text(self) -> str:
+        """What may be shown."""
+        return self[0]
 
-    source: str
-    channel: str
-    captured_at: str
-    content: str
-    session_id: str | None = None
-    source_at: str | None = None
-    valid_from: str | None = None
-    valid_until: str | None = None
+    @property
+    def removed(self) -> int:
+        """Number of closed spans that were taken out, nested ones counted once."""
+        return self[1]
 
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> CaptureEnvelope:
-        """Return the envelope written as ``{source, channel, timestamps, session_id, content}``.
-
-        ``timestamps`` is ``{captured_at, source_at?}``; ``valid_from`` and ``valid_until`` may be
-        absent; ``session_id`` may be null.
-
-        Raises:
-            SchemaError: A key is missing or unknown, or a value has the wrong type.
-        """
-        _require_keys(
-            mapping,
-            required=("source", "channel", "timestamps", "session_id", "content"),
-            optional=("valid_from", "valid_until"),
-            where="envelope",
-        )
-        timestamps = mapping["timestamps"]
-        _require_keys(
-            timestamps,
-            required=("captured_at",),
-            optional=("source_at",),
-            where="envelope.timestamps",
-        )
-        return cls(
-            source=_require_name(mapping, "source"),
-            channel=_require_name(mapping, "channel"),
-            captured_at=_require_name(timestamps, "captured_at"),
-            content=_require_text(mapping, "content"),
-            session_id=_optional_text(mapping, "session_id"),
-            source_at=_optional_text(timestamps, "source_at"),
-            valid_from=_optional_text(mapping, "valid_from"),
-            valid_until=_optional_text(mapping, "valid_until"),
-        )
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Return the mapping form; what is ``None`` is left out, except ``session_id``."""
-        timestamps = {"captured_at": self.captured_at}
-        if self.source_at is not None:
-            timestamps["source_at"] = self.source_at
-        mapping: dict[str, Any] = {
-            "source": self.source,
-            "channel": self.channel,
-            "timestamps": timestamps,
-        }
-        if self.valid_from is not None:
-            mapping["valid_from"] = self.valid_from
-        if self.valid_until is not None:
-            mapping["valid_until"] = self.valid_until
-        mapping["session_id"] = self.session_id
-        mapping["content"] = self.content
-        return mapping
+    @property
+    def cut_at(self) -> int | None:
+        """Offset in the given text of the unclosed or malformed opener that hides the rest."""
+        return self[2]
 
 
 def strip_private(text: str) -> str:
@@ -157,48 +117,18 @@ def strip_private_spans(text: str) -> StrippedText:
         text = "".join([text[start:end] for start, end in kept])
         origin.narrow(kept)
     # Tags that keep joining after so many rounds were built to do so. One more cut ends it.
-    end = _first_tag(text)
+    end = next((start for start, _, _ in _tags(text)), len(text))
     if end < len(text):
         cut_at = _earlier(cut_at, origin.locate(end))
     return StrippedText(text[:end], removed, cut_at)
 
 
-def ingest(
-    envelope: CaptureEnvelope | Mapping[str, Any],
-    consumer: Callable[[CaptureEnvelope], Any],
-) -> Any:
-    """Strip *envelope*, hand the clean copy to *consumer*, and return what that returns.
+def __getattr__(name: str) -> Any:
+    if name in {"CaptureEnvelope", "ingest", "is_valid_at"}:
+        from mc_schema import capture
 
-    Source, channel, session and content are stripped. The consumer never sees the original.
-
-    Raises:
-        SchemaError: The envelope is malformed, or its source or channel was private as a whole.
-    """
-    given = _as_envelope(envelope)
-    clean = given._replace(
-        source=_strip_name(given.source, "source"),
-        channel=_strip_name(given.channel, "channel"),
-        captured_at=_strip_name(given.captured_at, "timestamps.captured_at"),
-        source_at=None if given.source_at is None else strip_private(given.source_at),
-        session_id=None if given.session_id is None else strip_private(given.session_id),
-        content=strip_private(given.content),
-    )
-    return consumer(clean)
-
-
-def is_valid_at(envelope: CaptureEnvelope | Mapping[str, Any], at: str | int) -> bool:
-    """Return whether *envelope* is valid at an instant: a timestamp, or milliseconds since 1970.
-
-    ``valid_from`` is inclusive, ``valid_until`` is not, and an absent bound is open. A bound or an
-    instant that cannot be read is not valid.
-    """
-    given = _as_envelope(envelope)
-    instant = parse_timestamp(at) if isinstance(at, str) else at
-    start = None if given.valid_from is None else parse_timestamp(given.valid_from)
-    end = None if given.valid_until is None else parse_timestamp(given.valid_until)
-    unreadable = (start is None) != (given.valid_from is None)
-    unreadable = unreadable or (end is None) != (given.valid_until is None)
-    return instant is not None and not unreadable and is_active(start, end, instant)
+        return getattr(capture, name)
+    raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
 
 
 class _Origin:
@@ -216,6 +146,8 @@ class _Origin:
         self._rounds.append((begins, [start for start, _ in kept]))
 
     def locate(self, offset: int) -> int:
+        from bisect import bisect_right
+
         for begins, starts in reversed(self._rounds):
             index = bisect_right(begins, offset) - 1
             offset += starts[index] - begins[index]
@@ -230,152 +162,135 @@ def _has_no_bracket(text: str) -> bool:
 
 def _strip_once(text: str) -> tuple[list[tuple[int, int]] | None, int, int | None]:
     """Return the stretches that survive one pass (``None`` for all), closed spans, and the cut."""
-    limit = _first_malformed(text)
+    limit = len(text)
+    tags: list[tuple[int, int, str]] = []
+    for tag in _tags(text):
+        if tag[2] is _MALFORMED:
+            limit = tag[0]
+            break
+        tags.append(tag)
+    if not tags and limit == len(text):
+        return None, 0, None
     kept: list[tuple[int, int]] = []
-    start = depth = spans = 0
-    opened = 0
-    for match in _TAG.finditer(text, 0, limit):
+    position = depth = spans = opened = 0
+    for start, end, kind in tags:
         if depth == 0:
-            if match.start() > start:
-                kept.append((start, match.start()))
-            opened = match.start()
-        if match[1] is None:
+            opened = start
+            if start > position:
+                kept.append((position, start))
+        if kind is _OPENER:
             depth += 1
         elif depth > 0:
             depth -= 1
             spans += depth == 0
-        start = match.end()
-    if depth == 0 and limit > start:
-        kept.append((start, limit))
-    if kept == [(0, len(text))] or not text:
-        return None, 0, None
+        position = end
     if depth > 0:
         return kept, spans, opened
+    if limit > position:
+        kept.append((position, limit))
     return kept, spans, limit if limit < len(text) else None
 
 
-def _first_malformed(text: str) -> int:
-    """Return the offset of the first opener that reads private and is not well formed."""
-    for match in _SUSPECT.finditer(text):
-        start = match.start()
-        if _WELL_FORMED.match(text, start) is None and _reads_private(text, start + 1):
-            return start
-    return len(text)
+def _tags(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and kind of every tag, in order.
+
+    The end of a malformed opener means nothing. Every bracket is judged by what stands between it
+    and the next one, so no character is looked at twice.
+    """
+    for start, stop in _stretches(text):
+        if "!" <= text[start + 1 : start + 2] <= "~" and text[start + 1] not in "pP/":
+            continue
+        inner = text[start + 1 : stop].lstrip(WHITE_SPACE)
+        closed = text[start] == "<" and text[stop : stop + 1] == ">"
+        if closed and _is_named(inner):
+            yield start, stop + 1, _OPENER
+        elif inner[:1] == "/":
+            if closed and _is_named(inner[1:].lstrip(WHITE_SPACE)):
+                yield start, stop + 1, _CLOSER
+        elif _reads_private(inner):
+            yield start, stop, _MALFORMED
 
 
-def _first_tag(text: str) -> int:
-    """Return the offset of the first opener, however it is spelt, or of the first closer."""
-    first = len(text)
-    for match in _SUSPECT.finditer(text):
-        if _reads_private(text, match.start() + 1):
-            first = match.start()
-            break
-    tag = _TAG.search(text, 0, first)
-    return first if tag is None else tag.start()
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the place of every opening bracket and of the bracket of either kind that follows."""
+    if text.isascii() or not any(odd in text for odd in _ODD_OPEN_BRACKETS + _ODD_CLOSE_BRACKETS):
+        start = text.find("<")
+        while start >= 0:
+            follower = text.find("<", start + 1)
+            limit = follower if follower >= 0 else len(text)
+            stop = text.find(">", start + 1, limit)
+            yield start, stop if stop >= 0 else limit
+            start = follower
+        return
+    start = -1
+    for place, character in enumerate(text):
+        if character in _BRACKETS:
+            if start >= 0:
+                yield start, place
+            start = place if character in OPEN_BRACKETS else -1
+    if start >= 0:
+        yield start, len(text)
 
 
-def _reads_private(text: str, start: int) -> bool:
-    """Return whether the text from *start* on reads ``private``, looked at as a person would.
+def _is_named(inner: str) -> bool:
+    """Return whether *inner* is ``private``, in any letter case, alone or before white space."""
+    name = inner[: len(_NAME)]
+    if not name.isascii() or name.lower() != _NAME:
+        return False
+    return len(inner) == len(_NAME) or inner[len(_NAME)] in WHITE_SPACE
+
+
+def _reads_private(inner: str) -> bool:
+    """Return whether *inner* reads ``private`` at its start, looked at as a person would.
 
     That is the NFKC form, in lower case, without controls, format characters and white space. One
     character is normalised at a time: only combining marks compose across characters, and a mark
     anywhere in the name makes it another word.
     """
-    if _PLAIN_NAME.match(text, start) is not None:
-        return True
+    name = inner[: len(_NAME) + 1]
+    if not name:
+        return False
+    if name.isascii() and name[:-1].isalpha():
+        return name.lower().startswith(_NAME)
+    from unicodedata import category, normalize
+
     wanted = 0
-    for index in range(start, len(text)):
-        for letter in unicodedata.normalize("NFKC", text[index]):
+    for index, character in enumerate(inner):
+        for letter in normalize("NFKC", character):
             if wanted == len(_NAME):
                 return True
-            if _is_ignored(letter):
+            if category(letter) in _IGNORED_CATEGORIES or letter in WHITE_SPACE:
+                continue
+            if _is_invisible(letter):
                 continue
             if letter.lower() != _NAME[wanted]:
                 return False
             wanted += 1
         if wanted == len(_NAME):
-            return not _mark_composes(text, index)
+            return not _mark_composes(inner, index)
     return False
 
 
-def _is_ignored(letter: str) -> bool:
-    if letter in WHITE_SPACE or unicodedata.category(letter) in {"Cc", "Cf"}:
+def _is_invisible(letter: str) -> bool:
+    if letter in _INVISIBLE:
         return True
-    return _INVISIBLE.match(letter) is not None
+    return any(first <= letter <= last for first, last in _INVISIBLE_RANGES)
 
 
 def _mark_composes(text: str, index: int) -> bool:
     """Return whether the letter that ends at *index* is composed with a mark that follows it."""
-    letter = unicodedata.normalize("NFKC", text[index])[-1]
+    from unicodedata import combining, normalize
+
+    letter = normalize("NFKC", text[index])[-1]
     # Canonical order sorts the marks by class, and only the first of a class can reach the letter.
     first_of_class: dict[int, str] = {}
-    for mark in _marks_after(text, index):
-        first_of_class.setdefault(unicodedata.combining(mark), mark)
-    return any(
-        len(unicodedata.normalize("NFC", letter + first_of_class[key])) == 1
-        for key in sorted(first_of_class)
-    )
-
-
-def _marks_after(text: str, index: int) -> list[str]:
-    marks: list[str] = []
     for position in range(index + 1, len(text)):
-        if unicodedata.combining(text[position]) == 0:
+        if combining(text[position]) == 0:
             break
-        marks += unicodedata.normalize("NFKD", text[position])
-    return marks
+        for mark in normalize("NFKD", text[position]):
+            first_of_class.setdefault(combining(mark), mark)
+    return any(len(normalize("NFC", letter + mark)) == 1 for mark in first_of_class.values())
 
 
 def _earlier(left: int | None, right: int) -> int:
     return right if left is None else min(left, right)
-
-
-def _as_envelope(envelope: CaptureEnvelope | Mapping[str, Any]) -> CaptureEnvelope:
-    if isinstance(envelope, CaptureEnvelope):
-        return CaptureEnvelope.from_mapping(envelope.to_mapping())
-    return CaptureEnvelope.from_mapping(envelope)
-
-
-def _strip_name(text: str, field: str) -> str:
-    clean = strip_private(text)
-    if not clean.strip(WHITE_SPACE):
-        raise _envelope_error(f"`{field}` is empty without its private spans")
-    return clean
-
-
-def _require_keys(
-    mapping: object, *, required: tuple[str, ...], optional: tuple[str, ...], where: str
-) -> None:
-    if not isinstance(mapping, dict):
-        raise _envelope_error(f"`{where}` is not an object")
-    missing = [key for key in required if key not in mapping]
-    if missing:
-        raise _envelope_error(f"`{where}` has no `{missing[0]}`")
-    unknown = [key for key in mapping if key not in required + optional]
-    if unknown:
-        raise _envelope_error(f"`{where}` has a key that no envelope has")
-
-
-def _require_text(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping[key]
-    if not isinstance(value, str):
-        raise _envelope_error(f"`{key}` is not a text")
-    return value
-
-
-def _require_name(mapping: Mapping[str, Any], key: str) -> str:
-    value = _require_text(mapping, key)
-    if not value.strip(WHITE_SPACE):
-        raise _envelope_error(f"`{key}` is blank")
-    return value
-
-
-def _optional_text(mapping: Mapping[str, Any], key: str) -> str | None:
-    value = mapping.get(key)
-    if value is not None and not isinstance(value, str):
-        raise _envelope_error(f"`{key}` is not a text")
-    return value
-
-
-def _envelope_error(what: str) -> SchemaError:
-    return SchemaError(what, code="invalid_envelope")
