@@ -36,6 +36,8 @@ WRONG_TURNS: Final[Mapping[str, tuple[str, str]]] = {
     "The scanner stands alone": ("mc_scan", "import platformdirs"),
     "Retrieval never locks, migration never scans or retrieves": ("mc_retrieve", "import mc_lock"),
     "Migrations are plans": ("mc_migrate", "import mc_scan"),
+    "Migrations lock only through plans": ("mc_migrate", "import mc_lock"),
+    "Plans never scan": ("mc_plan", "import mc_scan"),
     "The vocabulary is pure: no files, no clock, no processes": ("mc_schema", "import pathlib"),
     "platformdirs is asked in one place": ("mc_cli", "import platformdirs"),
     "No network at run time": ("mc_plan", "import http.client"),
@@ -101,8 +103,8 @@ def copied_sources(repository_root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _lint_imports(folder: Path) -> tuple[int, dict[str, str]]:
-    """Return the exit code and, by contract name, `KEPT` or `BROKEN`."""
+def _lint_imports(folder: Path) -> tuple[int, dict[str, str], str]:
+    """Return the exit code, `KEPT` or `BROKEN` by contract name, and the whole report."""
     done = subprocess.run(
         [sys.executable, "-c", LINT, "--no-cache"],
         cwd=folder,
@@ -114,24 +116,45 @@ def _lint_imports(folder: Path) -> tuple[int, dict[str, str]]:
     said = done.stdout.decode() + done.stderr.decode()
     verdicts = dict(re.findall(r"(?m)^(.+?) (KEPT|BROKEN)\b", said))
     assert verdicts, said
-    return done.returncode, verdicts
+    return done.returncode, verdicts, said
 
 
 def test_every_import_goes_down_the_street(copied_sources: Path) -> None:
-    code, verdicts = _lint_imports(copied_sources)
+    code, verdicts, _ = _lint_imports(copied_sources)
 
     assert dict.fromkeys(WRONG_TURNS, "KEPT") == verdicts
     assert code == 0
 
 
 def test_a_wrong_turn_breaks_its_contract(copied_sources: Path) -> None:
-    for package, statement in WRONG_TURNS.values():
-        (copied_sources / package / "wrong_turn.py").write_text(f"{statement}\n", encoding="utf-8")
+    for number, (package, statement) in enumerate(WRONG_TURNS.values()):
+        path = copied_sources / package / f"wrong_turn_{number}.py"
+        path.write_text(f"{statement}\n", encoding="utf-8")
 
-    code, verdicts = _lint_imports(copied_sources)
+    code, verdicts, _ = _lint_imports(copied_sources)
 
     assert dict.fromkeys(WRONG_TURNS, "BROKEN") == verdicts
     assert code == 1
+
+
+def test_no_wrong_turn_between_two_packages_stays_unnoticed(copied_sources: Path) -> None:
+    wrong = [
+        (import_name(package), import_name(other))
+        for package, required in STREET.items()
+        for other in STREET
+        if other not in required | {package}
+    ]
+    for package, other in wrong:
+        path = copied_sources / package / f"turn_to_{other}.py"
+        path.write_text(f"import {other}\n", encoding="utf-8")
+
+    _, _, report = _lint_imports(copied_sources)
+
+    assert [
+        (package, other)
+        for package, other in wrong
+        if f"{package}.turn_to_{other} -> {other} (l.1)" not in report
+    ] == []
 
 
 def _imported_names(source: str) -> Iterator[str]:
