@@ -6,8 +6,9 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mc_schema.errors import SchemaError
 from mc_schema.ids import claimed_entry_id
-from mc_schema.lines import BOM, Line, dominant_newline, scan_lines
+from mc_schema.lines import BOM, Line, dominant_newline, newline_behind, scan_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,9 +66,11 @@ class Document:
     __slots__ = (
         "conflict",
         "head_end",
+        "loose_comment",
         "newline",
         "open_comment",
         "open_fence",
+        "swallowing",
         "text",
         "title",
         "units",
@@ -80,7 +83,13 @@ class Document:
         self.conflict = scan.conflict
         """1-based line of the first merge-conflict marker, else 0."""
         self.open_fence = scan.open_fence
+        """1-based line of a fence that is never closed, else 0."""
         self.open_comment = scan.open_comment
+        """1-based line of a comment that hides the rest of the text, else 0."""
+        self.swallowing = scan.swallowing
+        """1-based line of the open fence or comment that text put at the end would fall into."""
+        self.loose_comment = scan.loose_comment
+        """1-based line of a comment opener in prose that nothing closes, else 0."""
         first, self.title = _head(scan.lines)
         self.head_end = scan.lines[first].start if first < len(scan.lines) else len(text)
         self.units = tuple(_split(scan.lines, first))
@@ -114,6 +123,10 @@ class Document:
 
         A group whose last bullet goes, and that has no prose of its own, goes with it: an empty
         dated heading would say nothing.
+
+        Raises:
+            SchemaError: A group is to go while units under it stay: they would fall to the unit
+                above it.
         """
         gone = {unit.ordinal for unit in units}
         members: dict[int, set[int]] = {}
@@ -125,14 +138,32 @@ class Document:
             for group, inside in members.items()
             if inside <= gone and not self._has_prose(self.units[group])
         }
-        edits = [(self.units[n].start, self.units[n].end, "") for n in sorted(gone | emptied)]
+        for group in sorted(gone & members.keys()):
+            if not members[group] <= gone:
+                raise SchemaError(
+                    "a heading cannot be removed without the bullets below it",
+                    where=f"line {self.units[group].line}",
+                    hint="remove the bullets too, or edit the file by hand",
+                    code="group_not_empty",
+                )
+        edits = [(self.units[n].start, self._removal_end(n), "") for n in sorted(gone | emptied)]
         return _spliced(self.text, edits)
+
+    def _removal_end(self, number: int) -> int:
+        unit = self.units[number]
+        if not self.loose_comment:
+            return unit.end
+        # Without the blank line a comment opener in the paragraph above could find a closer below.
+        return _line_end(self.text, unit.content_end)
 
     def insert_newest_first(self, block: str) -> str:
         """Return the text with *block* before the first `##` unit, or at the end without one.
 
         *block* is one unit with LF line ends and no final newline. It is never put above a bullet,
         which would then belong to it.
+
+        Raises:
+            SchemaError: The place is the end of the text and an open fence or comment reaches it.
         """
         for unit in self.units:
             if unit.kind in HEADING_KINDS:
@@ -140,13 +171,21 @@ class Document:
         return self._inserted(len(self.text), block)
 
     def append(self, block: str) -> str:
-        """Return the text with *block* at its end; a missing final newline stays missing."""
+        """Return the text with *block* at its end; a missing final newline stays missing.
+
+        Raises:
+            SchemaError: An open fence or comment would swallow it.
+        """
         return self._inserted(len(self.text), block)
 
     def insert_bullet(self, block: str) -> str:
         """Return the text with the bullet *block* after the last one that no `##` unit owns.
 
-        Source: protocol-0.5.md, faults 9 to 11: appended below a heading it would belong to it.
+        *block* is what `format_bullet` returns. Source: protocol-0.5.md, faults 9 to 11: appended
+        below a heading it would belong to it.
+
+        Raises:
+            SchemaError: The place is the end of the text and an open fence or comment reaches it.
         """
         position = len(self.text)
         for unit in self.units:
@@ -154,27 +193,49 @@ class Document:
                 position = unit.start
                 break
         before = [unit for unit in self.units if unit.kind == BULLET and unit.end <= position]
-        if before and before[-1].end == position:
+        if before and before[-1].end == position and not self.loose_comment:
             return self._inserted(position, block, joined_to=before[-1])
         return self._inserted(position, block)
 
     def _inserted(self, position: int, block: str, *, joined_to: Unit | None = None) -> str:
-        newline = self.newline
+        if position == len(self.text):
+            self._require_closed_end()
         head, tail = self.text[:position], self.text[position:]
-        block = block.replace("\n", newline)
+        newline = newline_behind(head, self.newline)
+        block = normalise_newlines(block).replace("\n", newline)
         if joined_to is not None:
             # Bullets of one list follow each other without a blank line.
             head = self.text[: joined_to.content_end]
             return head + newline + block + self.text[joined_to.content_end :]
-        if head.strip(BOM):
+        if head.removeprefix(BOM):
             head += _missing_blank_line(head, newline)
         if tail:
             return head + block + newline + newline + tail
         return head + block + ("" if _lacks_final_newline(self.text) else newline)
 
+    def _require_closed_end(self) -> None:
+        if self.swallowing:
+            mark = "code fence" if self.open_fence else "HTML comment"
+            raise SchemaError(
+                f"a {mark} is never closed",
+                where=f"line {self.swallowing}",
+                hint=f"close the {mark} by hand: what is added below it would be part of it",
+                code="unclosed_block",
+            )
+
     def _has_prose(self, group: Unit) -> bool:
         _, _, rest = self.unit_text(group).replace("\r", "\n").partition("\n")
         return bool(rest.strip())
+
+
+def format_bullet(text: str) -> str:
+    """Return *text* as one top-level bullet: LF line ends, later lines indented into the item.
+
+    Without the indentation a fence in *text* would end with its first line, and the lines in it
+    would be structure.
+    """
+    first, *rest = normalise_newlines(text).split("\n")
+    return "\n".join([f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)])
 
 
 def normalise_newlines(text: str) -> str:
@@ -183,15 +244,22 @@ def normalise_newlines(text: str) -> str:
 
 
 def _lacks_final_newline(text: str) -> bool:
-    return bool(text.strip(BOM)) and text[-1] not in "\r\n"
+    return bool(text.removeprefix(BOM)) and text[-1] not in "\r\n"
 
 
 def _missing_blank_line(head: str, newline: str) -> str:
     if head[-1] not in "\r\n":
         return newline + newline
     before = head[:-2] if head.endswith("\r\n") else head[:-1]
-    last = re.split(r"[\r\n]", before)[-1] if before else ""
-    return newline if last.strip(BOM).strip() else ""
+    last = before[max(before.rfind("\n"), before.rfind("\r")) + 1 :]
+    return newline if last.removeprefix(BOM).strip() else ""
+
+
+def _line_end(text: str, position: int) -> int:
+    """Return the offset behind the line end that begins at *position*, if one does."""
+    if text.startswith("\r\n", position):
+        return position + 2
+    return position + (text[position : position + 1] in ("\r", "\n"))
 
 
 def _spliced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
@@ -234,7 +302,9 @@ def _is_heading(line: Line) -> bool:
 
 
 def _is_bullet(line: Line) -> bool:
-    return line.content[:2] in ("- ", "* ", "+ ") and not line.is_opaque
+    # The line `- ~~~` is opaque and all the same a bullet: the fence begins inside the item.
+    is_outside = not line.is_opaque or line.opaque_from == line.number
+    return line.content[:2] in ("- ", "* ", "+ ") and is_outside
 
 
 def _split(lines: Sequence[Line], first: int) -> list[Unit]:
@@ -304,14 +374,13 @@ def _loose_cuts(lines: Sequence[Line], begin: int, end: int, kind: str) -> list[
 
 def _continues_opaque(lines: Sequence[Line], number: int) -> bool:
     """Say whether an opaque line goes on from the line before: a fence is never cut."""
-    line, before = lines[number], lines[number - 1]
-    return (line.in_fence and before.in_fence) or (line.in_comment and before.in_comment)
+    return lines[number].opaque_from == lines[number - 1].opaque_from != 0
 
 
 def _unit(lines: Sequence[Line], start: int, stop: int) -> Unit:
     """Return the span of the lines *start* to *stop* (excluded); the caller says what it is."""
     last = stop - 1
-    while last > start and lines[last].is_blank and not lines[last].in_fence:
+    while last > start and lines[last].is_blank:
         last -= 1
     return Unit(
         kind=PREAMBLE,

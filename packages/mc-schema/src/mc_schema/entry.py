@@ -113,7 +113,8 @@ def format_entry(entry: Entry) -> str:
     ):
         if value:
             fields.append(f"{name}: {value}")
-    fields += [f"{EVIDENCE}:", *(f"- {value}" for value in entry.evidence), *entry.unknown]
+    # Above the evidence, where a line without a label can be no part of its list.
+    fields += [*entry.unknown, f"{EVIDENCE}:", *(f"- {value}" for value in entry.evidence)]
     parts = [heading, "\n".join(fields), f"{entry.body_label}:\n{entry.body}"]
     if entry.requirement:
         parts.append(f"{REQUIREMENT}:\n{entry.requirement}")
@@ -196,6 +197,8 @@ class _Parser:
         content = line.content.strip()
         if content[:2] in ("- ", "* ", "+ ") and not line.is_opaque:
             self.evidence.append(content[2:].strip())
+        elif line.is_opaque or (content.startswith("<!--") and content.endswith("-->")):
+            self.unknown.append(line.content)
         elif content:
             self.problems.append(
                 Problem("stray_text", "text between the evidence and the body label", number)

@@ -6,6 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from mc_schema.errors import InvalidEvidenceError
+from mc_schema.private import strip_private
 
 PATH_KINDS: Final = ("repo", "doc", "test")
 REFERENCE_KINDS: Final = ("issue", "pr")
@@ -24,7 +25,7 @@ MAX_CHARS: Final = 1024
 _NUMBER: Final = re.compile(r"#[1-9][0-9]{0,17}", re.ASCII)
 _REVISION: Final = re.compile(r"[^\s-]\S*")
 _UNSAFE: Final = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _FORMS: Final = (
     "write one of `user-confirmed`, `repo:<path>`, `repo:<path>@<revision>`, `doc:<path>`, "
@@ -68,7 +69,7 @@ class Evidence(NamedTuple):
         if self.kind != "repo" or "@" not in self.value:
             return ((self.value, ""),)
         path, _, revision = self.value.rpartition("@")
-        if not path or not _REVISION.fullmatch(revision):
+        if path_fault(path) or not _REVISION.fullmatch(revision):
             return ((self.value, ""),)
         return ((self.value, ""), (path, revision))
 
@@ -87,6 +88,8 @@ def parse_evidence(text: str) -> Evidence:
         raise _invalid(f"evidence is longer than {MAX_CHARS:,} characters", stripped[:40] + "…")
     if _UNSAFE.search(stripped):
         raise _invalid("evidence holds a control or direction character", "")
+    if "<!--" in stripped or "-->" in stripped or strip_private(stripped) != stripped:
+        raise _invalid("evidence holds an HTML comment or private mark", "")
     if stripped in (CONFIRMED, LEGACY, *CANDIDATE_ONLY):
         return Evidence(stripped, "")
     kind, colon, value = stripped.partition(":")
@@ -96,7 +99,7 @@ def parse_evidence(text: str) -> Evidence:
         if not _NUMBER.fullmatch(value):
             raise _invalid(f"expected `{kind}:#<number>`", stripped)
         return Evidence(kind, value)
-    reason = path_fault(value)
+    reason = path_fault(value) or (_split_path_fault(value) if kind == "repo" else "")
     if reason:
         raise _invalid(reason, stripped)
     if kind == "repo" and "@" in value and not _has_good_revision(value):
@@ -115,11 +118,18 @@ def path_fault(path: str) -> str:
         return "absolute path"
     if ":" in parts[0] or path.startswith("~"):
         return "absolute path"
-    if ".." in parts:
+    # Windows drops dots and blanks at the end of a name: `.. /` is a parent step there.
+    if any(part.startswith("..") and not part.strip(". ") for part in parts):
         return "leaves the project root"
     if "" in parts[:-1] or "." in parts:
         return "the path has an empty or `.` part"
     return ""
+
+
+def _split_path_fault(value: str) -> str:
+    """Return what is wrong with the path before the last ``@``, the other reading of *value*."""
+    path, at, _ = value.rpartition("@")
+    return path_fault(path.strip()) if at and path.strip() else ""
 
 
 def _has_good_revision(value: str) -> bool:

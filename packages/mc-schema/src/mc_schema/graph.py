@@ -23,7 +23,9 @@ class LinkFault(NamedTuple):
 def find_link_faults(units: Iterable[JudgedUnit]) -> list[LinkFault]:
     """Return every link of *units* (archive included) that breaks the graph.
 
-    Every reference exists, is mutual, has no cycle and one successor, and statuses agree.
+    Every reference exists, is mutual, has no cycle and one successor, and statuses agree. A
+    promoted candidate may have lost its ``Promoted-To:`` line: a forget plan deletes the line that
+    names a removed entry, and the candidate stays promoted.
     """
     by_id: dict[str, JudgedUnit] = {}
     for unit in units:
@@ -62,7 +64,7 @@ def _faults(own: str, entry: Entry, by_id: Mapping[str, JudgedUnit]) -> list[str
         faults += _target(entry.promoted_to, "Promoted-To", by_id)
     if (entry.status == SUPERSEDED) != bool(entry.superseded_by):
         faults.append(f"status `{entry.status}` and `Superseded-By:` do not agree")
-    if (entry.status == PROMOTED) != bool(entry.promoted_to):
+    if entry.promoted_to and entry.status != PROMOTED:
         faults.append(f"status `{entry.status}` and `Promoted-To:` do not agree")
     return faults
 

@@ -10,7 +10,7 @@ ENTRY_TYPES: Final = ("DEC", "CON", "DNU", "PREF", "AREA", "INBOX", "TOMB")
 
 _ENTRY_ID: Final = re.compile(r"MC-([A-Z]+)-([0-9]{8})-([0-9A-F]{8})", re.IGNORECASE | re.ASCII)
 # Wide enough to catch a mistyped id, narrow enough to leave prose such as "MC-Hammer" alone.
-_CLAIMED_ID: Final = re.compile(r"(MC-[A-Z]+-[0-9][^\s]*)", re.IGNORECASE | re.ASCII)
+_CLAIMED_ID: Final = re.compile(r"(MC-[A-Z]+-[0-9][^\s\u2013\u2014]*)", re.IGNORECASE | re.ASCII)
 _ID_IN_TEXT: Final = re.compile(
     r"(?<![0-9A-Za-z-])MC-[A-Z]+-[0-9]{8}-[0-9A-F]{8}(?![0-9A-Za-z-])", re.IGNORECASE | re.ASCII
 )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
-_FENCE: Final = re.compile(r"([ \t]*)(`{3,}|~{3,})([^\r\n]*)")
-_LIST_MARKER: Final = re.compile(r"( {0,3})([-*+]|[0-9]{1,9}[.)])([ \t]+|$)", re.ASCII)
-_INDENT: Final = re.compile(r"[ \t]*")
-_CODE_SPAN: Final = re.compile(r"`[^`]*`")
+_FENCE: Final = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
+_LIST_MARKER: Final = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)", re.ASCII)
+_BLANKS: Final = re.compile(r"[ \t]*")
+_COMMENT_TOKEN: Final = re.compile(r"`+|<!--")
+_FENCE_MARKERS: Final = ("```", "~~~")
 _CONFLICT: Final = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 _TAB: Final = 4
 _MAX_INDENT: Final = 3
@@ -31,6 +35,10 @@ class Line(NamedTuple):
     """Whether the line belongs to a fenced code block, its fence lines included."""
     in_comment: bool
     """Whether the line began inside, or begins, a multi-line HTML comment."""
+    number: int = 0
+    """1-based number of the line."""
+    opaque_from: int = 0
+    """Number of the line that opens its fence or comment, 0 when it is in none."""
 
     @property
     def is_opaque(self) -> bool:
@@ -53,6 +61,10 @@ class Scan(NamedTuple):
     """1-based number of the line that opens an unclosed comment, else 0."""
     conflict: int
     """1-based number of the first merge-conflict marker outside fences, else 0."""
+    swallowing: int = 0
+    """Like the two above, but 0 when a line at column 0 behind the text would end the block."""
+    loose_comment: int = 0
+    """1-based number of the first line with a comment opener in prose that nothing closes."""
 
 
 class _Fence(NamedTuple):
@@ -67,7 +79,9 @@ def scan_lines(text: str) -> Scan:
     Lines end at LF, CRLF or a lone CR only: U+2028 and form feeds stay inside a line. Fences are
     those of CommonMark (backticks or tildes, three or more, indented at most three columns or
     inside a list item, closed by the same character at least as long); a fence inside a list item
-    ends with the item. Source: design section 3.
+    ends with the item. A comment that begins a line ends at its closer or never; one that begins
+    in prose is a comment only when the same paragraph closes it, so that a closer written
+    elsewhere later can swallow nothing. Source: design section 3.
     """
     return _Scanner(text).run()
 
@@ -82,64 +96,90 @@ def dominant_newline(text: str) -> str:
     return "\r" if cr > lf else "\n"
 
 
+def newline_behind(head: str, newline: str) -> str:
+    """Return the line end to write directly behind *head*, *newline* when it can be.
+
+    An LF behind a lone CR would not end a line of its own: the two would be one CRLF.
+    """
+    return "\r" if newline == "\n" and head.endswith("\r") else newline
+
+
 def indent_width(content: str) -> int:
     """Return the columns of leading white space; a tab reaches the next multiple of four."""
-    width = 0
-    for character in content:
-        if character == " ":
-            width += 1
-        elif character == "\t":
-            width += _TAB - width % _TAB
-        else:
-            break
-    return width
+    return _column_after(0, _blanks(content, 0))
+
+
+def _blanks(content: str, position: int) -> str:
+    match = _BLANKS.match(content, position)
+    return match[0] if match else ""
+
+
+def _column_after(column: int, blanks: str) -> int:
+    for character in blanks:
+        column += 1 if character == " " else _TAB - column % _TAB
+    return column
 
 
 class _Scanner:
-    """The state of one pass: at most one open fence or comment, and the open list item."""
+    """The state of one pass: at most one open fence or comment, and the open list items."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.raw = _raw_lines(text)
         self.fence: _Fence | None = None
         self.comment = 0
-        self.container = 0
+        self.closed = 0
+        self.unclosed_until = 0
+        self.items: list[int] = []
         self.conflict = 0
-        self.last_close = text.rfind("-->")
+        self.loose_comment = 0
 
     def run(self) -> Scan:
-        lines: list[Line] = []
-        for number, match in enumerate(_LINE.finditer(self.text), 1):
-            start, content = match.start(), match[0].rstrip("\r\n")
-            content_end = start + len(content)
-            if number == 1 and content.startswith(BOM):
-                start, content = 1, content[1:]
-            in_comment = self._comment_line(content)
-            in_fence = not in_comment and self._fence_line(content, number)
-            if not in_fence and not self.conflict and content.startswith(_CONFLICT):
-                self.conflict = number
-            if not in_fence and not in_comment:
-                self._list_line(content)
-                in_comment = self._opens_comment(content, start, number)
-            lines.append(Line(start, content_end, match.end(), content, in_fence, in_comment))
-        return Scan(lines, self.fence.line if self.fence else 0, self.comment, self.conflict)
+        lines = [self._line(index, *raw) for index, raw in enumerate(self.raw)]
+        open_fence = self.fence.line if self.fence else 0
+        in_item = self.fence is not None and self.fence.container > 0
+        return Scan(
+            lines,
+            open_fence,
+            self.comment,
+            self.conflict,
+            swallowing=0 if in_item else open_fence or self.comment,
+            loose_comment=self.loose_comment,
+        )
 
-    def _comment_line(self, content: str) -> bool:
+    def _line(self, index: int, start: int, content_end: int, end: int, content: str) -> Line:
+        opaque_from = self.comment
+        in_comment = self._comment_line(index, content)
+        in_fence = not in_comment and self._fence_line(content, index + 1)
+        if in_fence:
+            opaque_from = self.fence.line if self.fence else self.closed
+        elif not self.conflict and content.startswith(_CONFLICT):
+            self.conflict = index + 1
+        if not in_fence and not in_comment and "<!--" in content:
+            in_comment = self._opens_comment(index, 0)
+            opaque_from = index + 1 if in_comment else 0
+        return Line(start, content_end, end, content, in_fence, in_comment, index + 1, opaque_from)
+
+    def _comment_line(self, index: int, content: str) -> bool:
         if not self.comment:
             return False
-        if "-->" in content:
+        close = content.find("-->")
+        if close >= 0:
             self.comment = 0
+            if "<!--" in content[close:]:
+                self._opens_comment(index, close + 3)
         return True
 
     def _fence_line(self, content: str, number: int) -> bool:
-        if self.fence is None:
-            self.fence = self._opened_fence(content, number)
-            return self.fence is not None
         stripped = content.strip()
+        if self.fence is None:
+            column, position = self._enter_items(content) if stripped else (0, 0)
+            self.fence = self._opened_fence(content, position, column, number)
+            return self.fence is not None
         width = indent_width(content)
         if stripped and width < self.fence.container:
             # The list item is over, and its fence with it; this line may open another one.
             self.fence = None
-            self.container = 0
             return self._fence_line(content, number)
         marker = self.fence.marker
         if (
@@ -147,48 +187,121 @@ class _Scanner:
             and not stripped.strip(marker[0])
             and width <= self.fence.container + _MAX_INDENT
         ):
+            self.closed = self.fence.line
             self.fence = None
         return True
 
-    def _opened_fence(self, content: str, number: int) -> _Fence | None:
-        if "```" not in content and "~~~" not in content:
-            return None
-        body, container = content, self.container
-        item = _LIST_MARKER.match(content)
-        if item and indent_width(content) < max(self.container, _MAX_INDENT + 1):
-            # A fence may stand directly behind a list marker: `- ~~~`.
-            body, container = content[item.end() :], item.end()
-        match = _FENCE.match(body)
-        if match is None or (match[2][0] == "`" and "`" in match[3]):
-            return None
-        width = indent_width(body) if item else indent_width(content)
-        if not item and width < self.container:
-            container = 0
-        if width > (_MAX_INDENT if item or not container else container + _MAX_INDENT):
-            return None
-        return _Fence(match[2], container, number)
+    def _enter_items(self, content: str) -> tuple[int, int]:
+        """Leave the list items that *content* is no part of and enter those that it opens.
 
-    def _list_line(self, content: str) -> None:
-        if not content.strip():
-            return
-        marker = _LIST_MARKER.match(content)
-        if marker and indent_width(content) < max(self.container, _MAX_INDENT + 1):
-            self.container = marker.end() if marker[3] else marker.end() + 1
-        elif indent_width(content) < self.container:
-            self.container = 0
+        Returns the column and the offset where the innermost block of the line begins.
+        """
+        blanks = _blanks(content, 0)
+        column, position = _column_after(0, blanks), len(blanks)
+        while self.items and column < self.items[-1]:
+            self.items.pop()
+        while column - self._container() <= _MAX_INDENT:
+            marker = _LIST_MARKER.match(content, position)
+            if marker is None:
+                break
+            column, position = column + len(marker[0]), marker.end()
+            blanks = _blanks(content, position)
+            inner = _column_after(column, blanks)
+            # More than four columns behind a marker are one blank and indented code.
+            is_code = inner - column > _TAB
+            self.items.append(column + 1 if is_code or not content[position:].strip() else inner)
+            column, position = inner, position + len(blanks)
+        return column, position
 
-    def _opens_comment(self, content: str, offset: int, number: int) -> bool:
-        if "<!--" not in content:
+    def _container(self) -> int:
+        return self.items[-1] if self.items else 0
+
+    def _opened_fence(self, content: str, position: int, column: int, number: int) -> _Fence | None:
+        if not content.startswith(_FENCE_MARKERS, position):
+            return None
+        match = _FENCE.match(content, position)
+        if match is None or (match[1][0] == "`" and "`" in match[2]):
+            return None
+        if column - self._container() > _MAX_INDENT:
+            return None
+        return _Fence(match[1], self._container(), number)
+
+    def _opens_comment(self, index: int, position: int) -> bool:
+        """Look for an opener from *position* on that its line leaves open; say if it hides."""
+        content = self.raw[index][3]
+        begins_block = position == 0 and indent_width(content) <= _MAX_INDENT
+        opener = _unclosed_opener(content, position)
+        if opener < 0:
             return False
-        bare = _CODE_SPAN.sub(lambda span: " " * len(span[0]), content)
-        position = 0
-        while (position := bare.find("<!--", position)) >= 0:
-            close = bare.find("-->", position + 2)
-            if close < 0:
-                at_start = not bare[:position].strip()
-                # Prose that mentions an opener hides nothing unless something closes it.
-                if at_start or self.last_close > offset + position:
-                    self.comment = number
-                return at_start
-            position = close + 3
+        if begins_block and not content[:opener].strip():
+            self.comment = index + 1
+            return True
+        if self._is_closed_in_paragraph(index):
+            self.comment = index + 1
+        else:
+            self.loose_comment = self.loose_comment or index + 1
+        # The line itself begins outside the comment: it can be a heading or a bullet.
         return False
+
+    def _is_closed_in_paragraph(self, index: int) -> bool:
+        """Say whether a later line of the paragraph of line *index* holds a closer.
+
+        The end of a paragraph without one is remembered: many openers in it look only once.
+        """
+        if index < self.unclosed_until:
+            return False
+        for later in range(index + 1, len(self.raw)):
+            stripped = self.raw[later][3].strip()
+            if not stripped or stripped.startswith(_FENCE_MARKERS):
+                self.unclosed_until = later
+                return False
+            if "-->" in stripped:
+                return True
+        self.unclosed_until = len(self.raw)
+        return False
+
+
+def _raw_lines(text: str) -> list[tuple[int, int, int, str]]:
+    """Return ``(start, content_end, end, content)`` of each line; a BOM is left out."""
+    raw: list[tuple[int, int, int, str]] = []
+    for match in _LINE.finditer(text):
+        start, content = match.start(), match[0].rstrip("\r\n")
+        content_end = start + len(content)
+        if not raw and content.startswith(BOM):
+            start, content = 1, content[1:]
+        raw.append((start, content_end, match.end(), content))
+    return raw
+
+
+def _unclosed_opener(content: str, position: int) -> int:
+    """Return the offset of the comment opener that the line leaves open, or -1.
+
+    Openers inside code spans are text, and what looks like a code span inside a comment is not
+    one: whichever comes first wins.
+    """
+    tokens = list(_COMMENT_TOKEN.finditer(content, position))
+    last = {token[0]: number for number, token in enumerate(tokens) if token[0] != "<!--"}
+    number = 0
+    while number < len(tokens):
+        token = tokens[number]
+        if token[0] != "<!--":
+            number = _after_code_span(tokens, last, number)
+            continue
+        close = content.find("-->", token.start() + 2)
+        if close < 0:
+            return token.start()
+        number += 1
+        while number < len(tokens) and tokens[number].start() < close + 3:
+            number += 1
+    return -1
+
+
+def _after_code_span(tokens: Sequence[re.Match[str]], last: dict[str, int], number: int) -> int:
+    """Return the number of the token behind the code span that *number* opens, if it does."""
+    run = tokens[number][0]
+    if last[run] <= number:
+        return number + 1
+    while True:
+        number += 1
+        if tokens[number][0] == run:
+            return number + 1

@@ -39,7 +39,10 @@ POLICY_MENTIONS: Final = ("brief.md", "do-not-use.md", "archive/", "rules/", "pr
 _FIELD: Final = re.compile(r"- ([A-Za-z_]+):(.*)", re.ASCII)
 _FOREIGN: Final = re.compile(r"[-* ]*protocol_version\s*:", re.ASCII)
 _BACKTICKED: Final = re.compile(r"`([^`\r\n]+)`")
-_BUDGET: Final = re.compile(r"[-*+]\s+`?([^`:]+?)`?:\s*([0-9]{1,9})\s+tokens\b", re.ASCII)
+# The name begins with no blank: two neighbours that both take blanks would try every split.
+_BUDGET: Final = re.compile(
+    r"[-*+][ \t]+`?([^`:\s][^`:]*)`?:[ \t]*([0-9]{1,9})[ \t]+tokens\b", re.ASCII
+)
 
 
 class Section(NamedTuple):
@@ -57,11 +60,14 @@ class Section(NamedTuple):
 class Manifest:
     """One manifest text, parsed. Fences and HTML comments hold no sections or routes."""
 
-    __slots__ = ("_index", "budgets", "general_count", "lines", "metadata", "sections", "text")
+    __slots__ = ("_index", "budgets", "lines", "metadata", "sections", "swallowing", "text")
 
     def __init__(self, text: str) -> None:
+        scan = scan_lines(text)
         self.text = text
-        self.lines = scan_lines(text).lines
+        self.lines = scan.lines
+        self.swallowing = scan.swallowing
+        """1-based line of the open fence or comment that text put at the end would fall into."""
         self.sections = tuple(_sections(self.lines))
         self.metadata = self._metadata()
         self.budgets = self._budgets()
@@ -97,7 +103,9 @@ class Manifest:
             (2, (GENERAL_HEADING,)) if category == GENERAL else (3, CATEGORIES[category])
         )
         folded = [fold_heading(title) for title in titles]
-        found = [s for s in self.sections if s.level == level and s.title in folded]
+        matching = [s for s in self.sections if s.level == level and s.title in folded]
+        # An alias counts where the heading of Protocol 0.5 is absent; else it is another section.
+        found = [s for s in matching if s.title == folded[0]] or matching
         if len(found) != 1:
             named = "`## Always load`" if category == GENERAL else f"`### {titles[0]}`"
             places = ", ".join(str(section.heading + 1) for section in found)
@@ -139,8 +147,10 @@ class Manifest:
         section = self.section(METADATA_HEADING)
         if section is None:
             return self._without_section()
+        # A second section repeats what the first says: its fields count, so that no version hides.
+        sections = [s for s in self.sections if (s.level, s.title) == (2, section.title)]
         fields = []
-        for number, line in self._numbered(section):
+        for number, line in (pair for s in sections for pair in self._numbered(s)):
             match = None if line.is_opaque else _FIELD.fullmatch(line.content.strip())
             if match:
                 fields.append(MetadataField(match[1], match[2].strip(), number))
@@ -188,15 +198,17 @@ def fold_heading(text: str) -> str:
     return text.strip().strip("#").strip().casefold()
 
 
-def _sections(lines: list[Line]) -> Iterator[Section]:
-    starts = []
+def _sections(lines: list[Line]) -> list[Section]:
+    sections: list[Section] = []
+    open_at: dict[int, int] = {}
     for index, line in enumerate(lines):
         content = line.content.strip()
         if line.is_opaque or not content.startswith(("## ", "### ")):
             continue
-        starts.append((3 if content.startswith("###") else 2, fold_heading(content), index))
-    for position, (level, title, index) in enumerate(starts):
-        following = (
-            other for other_level, _, other in starts[position + 1 :] if other_level <= level
-        )
-        yield Section(level, title, index, next(following, len(lines)))
+        level = 3 if content.startswith("###") else 2
+        for open_level in [other for other in open_at if other >= level]:
+            position = open_at.pop(open_level)
+            sections[position] = sections[position]._replace(end=index)
+        open_at[level] = len(sections)
+        sections.append(Section(level, fold_heading(content), index, len(lines)))
+    return sections

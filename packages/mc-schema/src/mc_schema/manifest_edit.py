@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mc_schema.lines import dominant_newline
+from mc_schema.errors import ManifestError
+from mc_schema.lines import BOM, dominant_newline, newline_behind
 from mc_schema.manifest import INDEX_HEADING, Manifest, Section, fold_heading
 from mc_schema.protocol import METADATA_HEADING
 
@@ -138,14 +139,22 @@ def _insert_after(manifest: Manifest, index: int, lines: Sequence[str]) -> str:
 
 def _insert_block(manifest: Manifest, index: int, block: Sequence[str]) -> str:
     """Insert *block* as a paragraph of its own before the line *index*."""
-    text, newline = manifest.text, dominant_newline(manifest.text)
+    text = manifest.text
+    start = manifest.lines[index].start if index < len(manifest.lines) else len(text)
+    newline = newline_behind(text[:start], dominant_newline(text))
     body = newline.join(block)
-    if index < len(manifest.lines):
-        start = manifest.lines[index].start
+    if start < len(text):
         above_blank = index == 0 or manifest.lines[index - 1].is_blank
         lead = "" if above_blank else newline
         return text[:start] + lead + body + newline + newline + text[start:]
-    if not manifest.lines:
+    if manifest.swallowing:
+        raise ManifestError(
+            "a code fence or HTML comment is never closed",
+            where=f"manifest.md:{manifest.swallowing}",
+            hint="close it by hand: what is added below it would be part of it",
+            code="unclosed_block",
+        )
+    if not text.removeprefix(BOM):
         return text + body + newline
     ends_line = text[-1] in "\r\n"
     lead = newline if ends_line else newline + newline

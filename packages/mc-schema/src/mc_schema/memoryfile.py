@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.admission import INADMISSIBLE, Standing, standing
 from mc_schema.document import Document, Unit
 from mc_schema.entry import Problem
+from mc_schema.lines import scan_lines
 from mc_schema.private import strip_private_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+_NAMED: Final = 3
+"""Places of a repeated id that a message names: all of them each time would be quadratic."""
 
 
 class JudgedUnit(NamedTuple):
@@ -46,11 +51,9 @@ class MemoryFile(NamedTuple):
     hidden_line: int
     """1-based line of an unclosed or malformed opener that hid the rest of the file, else 0."""
     units: tuple[JudgedUnit, ...]
-
-    @property
-    def conflict(self) -> int:
-        """1-based line of a merge-conflict marker, else 0; such a file is not served."""
-        return self.document.conflict
+    conflict: int = 0
+    """1-based line of a merge-conflict marker in the file, inside a private span too, else 0; such
+    a file is not served."""
 
 
 def parse_memory_file(path: str, text: str) -> MemoryFile:
@@ -65,7 +68,8 @@ def parse_memory_file(path: str, text: str) -> MemoryFile:
         unit_text = document.unit_text(unit)
         units.append(JudgedUnit(path, unit, standing(unit_text, unit.kind, path), unit_text))
     hidden_line = 0 if stripped.cut_at is None else line_at(text, stripped.cut_at)
-    return MemoryFile(path, document, stripped.removed, hidden_line, tuple(units))
+    conflict = document.conflict if stripped.text == text else scan_lines(text).conflict
+    return MemoryFile(path, document, stripped.removed, hidden_line, tuple(units), conflict)
 
 
 def line_at(text: str, offset: int) -> int:
@@ -96,7 +100,7 @@ def _judged(unit: JudgedUnit, places: dict[str, list[str]]) -> JudgedUnit:
     if len(found) < 2:  # noqa: PLR2004
         return unit
     here = f"{unit.path}:{unit.unit.line}"
-    others = ", ".join(place for place in found if place != here) or here
+    others = ", ".join([place for place in found[: _NAMED + 1] if place != here][:_NAMED])
     problem = Problem("duplicate_id", f"the id {unit.entry_id} occurs again at {others}", 0)
     judged = unit.standing._replace(
         status=INADMISSIBLE, problems=(*unit.standing.problems, problem)

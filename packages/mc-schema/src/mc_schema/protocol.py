@@ -92,7 +92,7 @@ def version_state(versions: list[str]) -> str:
     if len(versions) > 1:
         return REPEATED
     found, current = parse_version(versions[0]), parse_version(PROTOCOL_VERSION)
-    if found is None or current is None or not found:
+    if found is None or current is None:
         return INVALID
     if found == current:
         return CURRENT

@@ -110,7 +110,7 @@ def place(
 
     Raises:
         InvalidPlacementError: The type does not take that combination of area and name.
-        InvalidNameError: The area or name is malformed.
+        InvalidNameError: The area or name is malformed, or is ``README``.
     """
     type_, area, name = _normalised(type_, area, name)
     kind = "area" if area is not None else type_ if type_ in ("rule", "profile") else PROJECT
@@ -150,7 +150,7 @@ def _normalised(
         )
     for module in (area, name):
         if module is not None:
-            require_module_name(module)
+            _require_not_readme(require_module_name(module))
     return ("do-not-use" if type_ == "tombstone" else type_), area, name
 
 
@@ -251,11 +251,9 @@ def require_new_module_name(name: str, existing: Iterable[str]) -> str:
             ends in a dot, or differs from an existing one by letter case only.
     """
     require_module_name(name)
-    stem = name.lower().split(".")[0]
-    if stem == "readme" or stem in _WINDOWS_RESERVED or name.endswith("."):
-        raise InvalidNameError(
-            "the name is reserved", where=f"`{name}`", hint="choose another name"
-        )
+    _require_not_readme(name)
+    if name.lower().split(".")[0] in _WINDOWS_RESERVED or name.endswith("."):
+        raise _reserved(name)
     for other in existing:
         if other != name and other.casefold() == name.casefold():
             raise InvalidNameError(
@@ -264,6 +262,18 @@ def require_new_module_name(name: str, existing: Iterable[str]) -> str:
                 hint=f"use `{other}`, or choose another name",
             )
     return name
+
+
+def _require_not_readme(name: str) -> None:
+    """Refuse the file that explains a folder: it is never indexed (protocol-0.5.md, fault 47)."""
+    if name.casefold() == "readme":
+        raise _reserved(name)
+
+
+def _reserved(name: str) -> InvalidNameError:
+    return InvalidNameError(
+        "the name is reserved", where=f"`{_short(name)}`", hint="choose another name"
+    )
 
 
 def _short(text: str) -> str:
