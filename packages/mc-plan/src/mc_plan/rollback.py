@@ -74,10 +74,27 @@ def undo(project: Project, file: JournalFile, effects: Filesystem) -> bool:
     return True
 
 
-def remove_leftovers(project: Project, journal: Journal, effects: Filesystem) -> bool:
+def remove_leftovers(
+    project: Project, journal: Journal, effects: Filesystem, *, with_directories: bool = True
+) -> bool:
     """Remove the journal's temporaries and empty new directories; tell whether all went."""
-    gone = [files.unlink_quietly(effects, project.path(file.temporary)) for file in journal.files]
-    return all(gone) and _remove_directories(project, journal, effects)
+    clean = True
+    for file in journal.files:
+        clean = files.unlink_quietly(effects, project.path(file.temporary)) and clean
+    if with_directories:
+        clean = remove_directories(project, journal, effects) and clean
+    return clean
+
+
+def remove_directories(project: Project, journal: Journal, effects: Filesystem) -> bool:
+    """Remove the directories that the change created, where empty; tell whether that worked."""
+    clean = True
+    for name in reversed(journal.directories):
+        try:
+            effects.rmdir(project.path(name))
+        except OSError as error:
+            clean = clean and error.errno in _DIRECTORY_IN_USE
+    return clean
 
 
 def report_files(
@@ -120,13 +137,3 @@ def _is_expected(error: BaseException) -> bool:
 
 def _set_files(error: Any, report: FilesReport) -> None:
     error.files = report
-
-
-def _remove_directories(project: Project, journal: Journal, effects: Filesystem) -> bool:
-    clean = True
-    for name in reversed(journal.directories):
-        try:
-            effects.rmdir(project.path(name))
-        except OSError as error:
-            clean = clean and error.errno in _DIRECTORY_IN_USE
-    return clean

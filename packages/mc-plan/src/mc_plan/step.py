@@ -71,6 +71,15 @@ def back_step(file: JournalFile, base: FileState) -> Step:
     return Step(file, WRITE, base, file.before)
 
 
+def judge(file: JournalFile, data: bytes | None) -> str:
+    """Return the state that *data*, the bytes there now, mean for *file*."""
+    if file.kind == APPEND:
+        return _judge_append(file, data)
+    if data == _bytes(file.before):
+        return BEFORE
+    return AFTER if data == _bytes(file.after) else CHANGED
+
+
 def look(project: Project, file: JournalFile, filesystem: Filesystem) -> tuple[str, FileState]:
     """Return which state *file* is in, and the file as it is.
 
@@ -80,11 +89,17 @@ def look(project: Project, file: JournalFile, filesystem: Filesystem) -> tuple[s
         found = read_state(project, file.path, filesystem)
     except PlanError:
         return CHANGED, FileState(file.path)
-    if file.kind == APPEND:
-        return _append_state(file, found.data), found
-    if found.data == _bytes(file.before):
-        return BEFORE, found
-    return (AFTER if found.data == _bytes(file.after) else CHANGED), found
+    return judge(file, found.data), found
+
+
+def output_of(step: Step) -> bytes | None:
+    """Return the bytes that the file will hold after *step*; ``None`` if it will be absent."""
+    if step.action == REMOVE:
+        return None
+    if step.content is not None:
+        return step.content.data
+    kept = (step.base.data or b"")[: step.file.size]
+    return kept + step.file.addition if step.action == EXTEND else kept
 
 
 def stage(project: Project, step: Step, filesystem: Filesystem) -> list[str]:
@@ -159,7 +174,7 @@ def _bytes(content: Content | None) -> bytes | None:
     return None if content is None else content.data
 
 
-def _append_state(file: JournalFile, data: bytes | None) -> str:
+def _judge_append(file: JournalFile, data: bytes | None) -> str:
     if data is None or len(data) < file.size:
         return CHANGED
     if sha256_hex(data[: file.size][-TAIL_BYTES:]) != file.tail_sha256:
