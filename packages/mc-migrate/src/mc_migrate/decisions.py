@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 DECISIONS: Final = "decisions.md"
 _LABEL: Final = re.compile(r"(Decision|Reason|Status|Scope|Evidence):", re.ASCII)
 _DATED: Final = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:\s*[-\u2013\u2014:]\s*|\s+)(.+)", re.ASCII
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:\s*[-\u2013\u2014:]\s*|\s+)(?![-\u2013\u2014:\s]*$)(.+)",
+    re.ASCII,
 )
 _DATE_ALONE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 
