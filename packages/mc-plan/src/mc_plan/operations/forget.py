@@ -234,7 +234,8 @@ class _Forgetting:
             return f"Removed memory on request ({self.mode}) from {files}."
         ids = [hit.what for hit in self._gone() if hit.what.startswith("MC-")]
         named = f": {', '.join(ids)}" if ids else ""
-        return f"Forgot {len(self._gone())} entries from {files}{named}."
+        count = len(self._gone())
+        return f"Forgot {count} {'entry' if count == 1 else 'entries'} from {files}{named}."
 
     def _redactor(self) -> Redactor:
         return Redactor((self.topic,) if self.mode != SOFT else ())
@@ -242,6 +243,12 @@ class _Forgetting:
     def _operations(self, gone: list[Hit]) -> list[Operation]:
         steps = [
             Operation(f"Remove {hit.what} (line {hit.line})", self._path(hit.path)) for hit in gone
+        ]
+        touched = {hit.path for hit in gone} | {DO_NOT_USE, "changelog.md"}
+        steps += [
+            Operation("Clean the links to removed entries", self._path(name))
+            for name, text in sorted(self.texts.items())
+            if name not in touched and text != self.search.documents[name].text
         ]
         if self.tombstone:
             steps.append(Operation(f"Write the tombstone {self.tombstone}", self._path(DO_NOT_USE)))
