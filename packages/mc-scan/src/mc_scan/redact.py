@@ -1,0 +1,118 @@
+"""
+The one redactor: what may be shown of a match, of a name, of a path, and of any other text.
+
+A preview is made of rule constants and, for assignments, the name. No character of a value, no
+length, no digest of it is ever shown. Source: rules page, 6.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from mc_scan.candidate import REDACTED
+
+if TYPE_CHECKING:
+    from mc_scan.candidate import Candidate
+
+_MAX_NAME: Final = 40
+_NOT_SHOWN: Final = re.compile(r"[^A-Za-z0-9_. -]")
+_CJK_NAME: Final = re.compile(r"密码|口令|密钥|令牌")
+_LONGEST_PLAIN_NAME: Final = 12
+# C0, C1, line separators, and everything that turns the direction of text.
+_CONTROL: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def preview_of(candidate: Candidate, text: str, covered: int) -> str:
+    """
+    Return the preview of *candidate*.
+
+    Args:
+        candidate: An assignment carries a name, which is checked here before it is shown.
+        text: The text the candidate's offsets count in.
+        covered: Where the finding before it ends; a name that starts earlier is part of it.
+    """
+    if not candidate.name:
+        return candidate.preview
+    is_covered = candidate.context < covered and covered > 0
+    name = "" if is_covered else shown_name(candidate.name)
+    return f"{name}{candidate.preview}{REDACTED}" if name else REDACTED
+
+
+@lru_cache(maxsize=512)
+def shown_name(name: str) -> str:
+    """
+    Return an assignment's *name* as it may be shown: at most 40 harmless characters.
+
+    ``[REDACTED]`` when the name itself trips a rule: it may be another secret.
+    """
+    keyword = _CJK_NAME.search(name)
+    if keyword is not None:
+        return keyword.group()
+    shown = _NOT_SHOWN.sub("", name)[-_MAX_NAME:].strip(" .-")
+    if len(name) > _LONGEST_PLAIN_NAME and _trips(name):
+        return REDACTED
+    return shown
+
+
+def redact_text(text: str) -> str:
+    """Return *text* with every finding replaced by ``[REDACTED]``, for messages that quote what a user typed."""
+    from mc_scan.engine import detect
+
+    parts, at = [], 0
+    for candidate in detect(text):
+        parts += [text[at : candidate.start], REDACTED]
+        at = candidate.end
+    return "".join([*parts, text[at:]])
+
+
+def display_path(path: str | os.PathLike[str], *, cwd: str, home: str) -> str:
+    """
+    Return *path* as reports show it: relative to *cwd* with ``/``, or with the home folder as ``~``.
+
+    A component that trips a rule is shown as ``[REDACTED]``; a name may be a secret too.
+    """
+    absolute = os.path.normpath(os.path.join(cwd, os.fspath(path)))  # noqa: PTH118 - keeps odd names
+    shown = _relative(absolute, cwd)
+    if shown is None:
+        inside_home = _relative(absolute, home) if home else None
+        shown = absolute if inside_home is None else f"~/{inside_home}"
+    return _redact_components(PurePath(shown).as_posix() if os.sep != "/" else shown)
+
+
+def escape_controls(text: str) -> str:
+    """Return *text* with control and direction characters written as ``\\xNN`` or ``\\uNNNN``, on one line."""
+    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
+def _relative(path: str, folder: str) -> str | None:
+    if path == folder:
+        return "."
+    lead = folder if folder.endswith(os.sep) else folder + os.sep
+    return path[len(lead) :] if path.startswith(lead) else None
+
+
+@lru_cache(maxsize=4096)
+def _redact_components(path: str) -> str:
+    from mc_scan.engine import detect
+
+    spans = [(candidate.start, candidate.end) for candidate in detect(path)]
+    parts, at = [], 0
+    for part in path.split("/"):
+        end = at + len(part)
+        is_hit = part and any(start < end and stop > at for start, stop in spans)
+        parts.append(REDACTED if is_hit or _trips(part) else part)
+        at = end + 1
+    return "/".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def _trips(text: str) -> bool:
+    from mc_scan.engine import detect
+
+    return bool(text) and bool(detect(text))

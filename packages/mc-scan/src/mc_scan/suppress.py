@@ -1,0 +1,40 @@
+"""
+Inline marks: ``mc-scan: allow RULE`` silences warnings on its line, ``allow-next`` on the line below.
+
+They work inside an HTML comment or after ``#``, ``//`` or ``--``, need a rule id, and never touch an
+error: what an agent writes into a file must not clear it. Source: rules page, 7.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from mc_scan.lines import count_breaks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WORD: Final = "mc-scan:"
+_MARK: Final = re.compile(
+    r"(?:<!--|#|//|--)[ \t]{0,8}mc-scan:[ \t]{0,8}allow(?P<next>-next)?[ \t]{1,8}"
+    r"(?P<rules>[a-z0-9-]{1,40}(?:[ \t]{0,4},[ \t]{0,4}[a-z0-9-]{1,40}){0,20})"
+    r"(?=[ \t]{0,8}(?:-->|[\r\n]|\Z)|[ \t]{1,8}-)"
+)
+_LEAD_REACH: Final = 12
+
+
+def find_marks(text: str, start: int, end: int) -> Iterator[tuple[int, list[str]]]:
+    """
+    Yield the inline marks whose key word stands in ``text[start:end]``.
+
+    Yields:
+        The line a mark is for, counted from 0 at the line of *start*, and its rule ids.
+    """
+    at = text.find(_WORD, start, end)
+    while at >= 0:
+        match = _MARK.search(text, max(0, at - _LEAD_REACH), at + 1_000)
+        if match is not None and match.start() < at < match.end():
+            line = count_breaks(text, start, at) + (1 if match["next"] else 0)
+            yield line, [rule.strip() for rule in match["rules"].split(",")]
+        at = text.find(_WORD, at + len(_WORD), end)
