@@ -24,7 +24,12 @@ from mc_plan.errors import (
     UnconfirmedPlanError,
 )
 from mc_plan.interruption import refuse_interruption
-from mc_plan.journal_store import find_journal, remove_torn_journal
+from mc_plan.journal_store import (
+    find_journal,
+    forget_retired,
+    remove_torn_journal,
+    sweep_retired,
+)
 from mc_plan.pending import Seed, drop_seed, fresh_values, kept_values
 from mc_plan.plan import Plan, compute_plan
 from mc_plan.project_identity import (
@@ -231,6 +236,7 @@ def _execute_locked(
     if found is not None:
         raise refuse_interruption(project, found)
     remove_torn_journal(project, effects)
+    sweep_retired(project.state.journal, work.now())
     plan = _compute(work)
     guard.check()
     require_approval(plan, confirm)
@@ -244,6 +250,8 @@ def _execute_locked(
     written, warnings = apply_plan(project, plan, filesystem=effects, checkpoints=checkpoints)
     if request.confirmation != IMMEDIATE:
         drop_seed(project, plan.identity.project_id, request)
+    if request.private:
+        warnings += forget_retired(project, plan.identity.project_id, effects)
     return Applied(view, tuple(written), (*view.notices, *warnings), plan.result)
 
 

@@ -5,11 +5,11 @@ Source: reliability specification 5.3, 5.5 and 5.6.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_plan import files
 from mc_plan.errors import PendingRecoveryError
-from mc_plan.journal_store import find_journal
+from mc_plan.journal_store import find_journal, read_torn_journal
 from mc_plan.project_identity import read_identity_leniently
 from mc_plan.snapshot import Snapshot
 from mc_plan.step import look
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mc_plan.journal import Journal
     from mc_plan.journal_store import FoundJournal
     from mc_plan.project import Project
+
+
+_NOT_PRIVATE: Final = b'"private":false'
 
 
 class Interruption(NamedTuple):
@@ -49,8 +52,11 @@ def find_interruption(project: Project) -> Interruption | None:
     Raises:
         StateError: The state directory is not safe to read.
     """
-    found = find_journal(project, read_identity_leniently(Snapshot(project)).project_id)
-    if found is None or (found.journal is not None and _is_in_progress(project, found.journal)):
+    project_id = read_identity_leniently(Snapshot(project)).project_id
+    found = find_journal(project, project_id)
+    if found is None:
+        return _find_torn(project, project_id)
+    if found.journal is not None and _is_in_progress(project, found.journal):
         return None
     return describe_interruption(project, found)
 
@@ -97,6 +103,28 @@ def refuse_interruption(project: Project, found: FoundJournal) -> PendingRecover
         code="damaged_journal" if interruption.is_damaged else "",
         details=interruption.details,
     )
+
+
+def _find_torn(project: Project, project_id: str | None) -> Interruption | None:
+    """Report a journal that was never complete: nothing in the project changed, but it lingers."""
+    data = read_torn_journal(project)
+    if data is None or _is_locked(project, project_id):
+        return None
+    return Interruption(
+        "a command was stopped before it changed anything, and left a part of its journal",
+        "",
+        f"run `{project.command('recover', '--apply')}`",
+        (),
+        _NOT_PRIVATE not in data,
+        is_damaged=False,
+    )
+
+
+def _is_locked(project: Project, project_id: str | None) -> bool:
+    from mc_lock import describe_holder
+
+    holder = describe_holder(project.state, project_id, project.memory_path)
+    return holder is not None and holder.state == "alive"
 
 
 def _is_in_progress(project: Project, journal: Journal) -> bool:

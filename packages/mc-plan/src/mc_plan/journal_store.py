@@ -81,7 +81,7 @@ def write_journal(project: Project, journal: Journal, filesystem: Filesystem) ->
     """
     path = journal_path(project)
     # The name is fixed, so that what a kill leaves of it is found and removed by the next command.
-    staged = path.with_name(f"{project.place_key}{_STAGED_SUFFIX}")
+    staged = _torn_path(project)
     try:
         descriptor = filesystem.open_create(staged)
         try:
@@ -109,9 +109,21 @@ def remove_journal(path: Path, filesystem: Filesystem) -> None:
     files.flush_directory(filesystem, path.parent)
 
 
+def read_torn_journal(project: Project) -> bytes | None:
+    """Return what a kill left of a journal that was never complete, or is being written now."""
+    from mc_lock import StateError, read_private_file
+
+    if not project.state.verify():
+        return None
+    try:
+        return read_private_file(_torn_path(project), max_bytes=None)
+    except (FileNotFoundError, StateError):
+        return None
+
+
 def remove_torn_journal(project: Project, filesystem: Filesystem) -> None:
     """Remove what a kill left of a journal that was never complete; the lock must be held."""
-    staged = project.state.journal / f"{project.place_key}{_STAGED_SUFFIX}"
+    staged = _torn_path(project)
     if os.path.lexists(staged):
         files.unlink_quietly(filesystem, staged)
 
@@ -142,10 +154,26 @@ def sweep_retired(journals: Path, now: float) -> None:
     for name in _names(folder, _SUFFIX):
         path = folder / name
         try:
-            if now - os.lstat(path).st_mtime > RETIRED_SECONDS:
+            if now - path.lstat().st_mtime > RETIRED_SECONDS:
                 path.unlink()
         except OSError:
             continue
+
+
+def forget_retired(project: Project, project_id: str | None, filesystem: Filesystem) -> list[str]:
+    """Remove this project's retired journals: they may hold text that was just forgotten for good.
+
+    Returns:
+        A warning for each that could not be removed, naming its path.
+    """
+    folder = project.state.journal / _RETIRED
+    warnings = []
+    for name in _names(folder, _SUFFIX):
+        path = folder / name
+        if not _is_of(path, project, project_id) or files.unlink_quietly(filesystem, path):
+            continue
+        warnings.append(f"the retired journal `{path}` may hold forgotten text: remove it")
+    return warnings
 
 
 def _read(path: Path) -> FoundJournal | None:
@@ -163,6 +191,19 @@ def _read(path: Path) -> FoundJournal | None:
     except JournalError as error:
         return FoundJournal(path, None, error.reason, PRIVATE_MARK in data, digest)
     return FoundJournal(path, journal, "", journal.private, digest)
+
+
+def _is_of(path: Path, project: Project, project_id: str | None) -> bool:
+    if path.name.startswith(project.place_key):
+        return True
+    found = _read(path)
+    if project_id is None or found is None or found.journal is None:
+        return False
+    return project_id in {found.journal.project_id, found.journal.new_project_id}
+
+
+def _torn_path(project: Project) -> Path:
+    return project.state.journal / f"{project.place_key}{_STAGED_SUFFIX}"
 
 
 def _find_moved(project: Project, project_id: str | None) -> FoundJournal | None:
