@@ -17,18 +17,20 @@ from typing import TYPE_CHECKING, Final
 
 from mc_lock.errors import LockDisplacedError
 from mc_lock.holder import stamp_of_open_file
-from mc_lock.private_file import READ_FLAGS, is_ours, remove_quietly
+from mc_lock.private_file import READ_FLAGS, STAGED_PREFIX, is_ours, remove_quietly
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from mc_lock.effects import Effects
     from mc_lock.holder import Stamp
+    from mc_lock.state import StateDirectory
 
 ASIDE_PREFIX: Final = ".broken-"
 SWEEP_AFTER_SECONDS: Final = 300.0
 
 _ASIDE_BYTES: Final = 16
+_LEFTOVERS: Final = (ASIDE_PREFIX, STAGED_PREFIX)
 
 
 def break_lock(path: str, judged: Stamp, effects: Effects) -> bool:
@@ -105,26 +107,22 @@ def breaking_turn(folder: str) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def sweep_broken(folder: str, effects: Effects) -> None:
-    """Remove what breakers that died left behind; call it only while holding a lock.
+def sweep_leftovers(state: StateDirectory, effects: Effects) -> None:
+    """Remove what commands that died left behind; call it only while holding a lock.
+
+    That is locks that were set aside, and private files that never got their name.
 
     The change time counts too, because a rename keeps the modification time: a file that was set
     aside just now may be somebody's living lock on its way back.
     """
     limit = effects.now() - SWEEP_AFTER_SECONDS
-    try:
-        names = [name for name in os.listdir(folder) if name.startswith(ASIDE_PREFIX)]
-    except OSError:
-        return
-    for name in names:
-        path = os.path.join(folder, name)
+    for folder in (state.locks, state.journal, state.plans):
         try:
-            facts = os.lstat(path)
+            names = [name for name in os.listdir(folder) if name.startswith(_LEFTOVERS)]
         except OSError:
             continue
-        newest = max(facts.st_mtime, facts.st_ctime)
-        if stat.S_ISREG(facts.st_mode) and is_ours(facts) and newest < limit:
-            remove_quietly(path)
+        for name in names:
+            _sweep(os.path.join(folder, name), limit)
 
 
 def _put_back(aside: str, path: str, effects: Effects) -> None:
@@ -137,6 +135,16 @@ def _put_back(aside: str, path: str, effects: Effects) -> None:
             where=path,
             hint=f"check that the command that made `{aside}` has ended, then remove that file",
         ) from error
+
+
+def _sweep(path: str, limit: float) -> None:
+    try:
+        facts = os.lstat(path)
+    except OSError:
+        return
+    newest = max(facts.st_mtime, facts.st_ctime)
+    if stat.S_ISREG(facts.st_mode) and is_ours(facts) and newest < limit:
+        remove_quietly(path)
 
 
 def _drop(aside: str, effects: Effects) -> None:

@@ -75,7 +75,7 @@ def take_lock_file(request: Request, key: str, project_id: str | None, deadline:
         StateError, LockError, SignalReceivedError: As `acquire_mutation_lock` says.
     """
     path = request.path_of(key)
-    claim(path)
+    _claim(path)
     try:
         while True:
             if request.guard is not None:
@@ -109,21 +109,27 @@ def face_lock(request: Request, key: str, deadline: float) -> None:
         return
     except OSError as error:
         _refuse_for(path, "examined", error)
-    if verdict is None:
+    if verdict is None or sighting is None:
         _require_progress(request, path, deadline)
     elif verdict.action == "break":
-        if sighting is not None:
-            request.notify(breaking_notice(path, sighting.facts))
-    elif sighting is not None and (verdict.action == "refuse" or not _pause(request, deadline)):
+        request.notify(breaking_notice(path, sighting.facts))
+    elif verdict.action == "refuse" or not _pause(request, deadline):
         raise refusal_of(path, sighting.facts, verdict, break_stale=request.break_stale)
 
 
-def claim(path: str) -> None:
-    """Note that this process is going to hold *path*.
+def disclaim(path: str) -> None:
+    """Note that this process does not hold *path* any more."""
+    _claims.pop(os.path.realpath(path), None)
 
-    Raises:
-        NestedLockError: It does already.
-    """
+
+def is_claimed(path: str) -> bool:
+    """Say whether this process holds *path* or is about to."""
+    found = _claims.get(os.path.realpath(path))
+    return found is not None and found[0] == os.getpid()
+
+
+def _claim(path: str) -> None:
+    path = os.path.realpath(path)
     mine = (os.getpid(), object())
     found = _claims.setdefault(path, mine)
     if found is mine:
@@ -131,17 +137,6 @@ def claim(path: str) -> None:
     if found[0] == mine[0]:
         raise NestedLockError(f"this process already holds the lock {path}")
     _claims[path] = mine
-
-
-def disclaim(path: str) -> None:
-    """Note that this process does not hold *path* any more."""
-    _claims.pop(path, None)
-
-
-def is_claimed(path: str) -> bool:
-    """Say whether this process holds *path* or is about to."""
-    found = _claims.get(path)
-    return found is not None and found[0] == os.getpid()
 
 
 def _try_once(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     HolderState = Literal["alive", "gone", "elsewhere", "malformed", "unsafe"]
 
 _MAX_SHOWN_CHARS: Final = 64
+_ENDED: Final = frozenset({"gone", "reused"})
 _HOLDER_STATES: Final[dict[OwnerState, HolderState]] = {
     "alive": "alive",
     "gone": "gone",
@@ -103,7 +104,7 @@ def describe_holder(
         path = os.path.join(state.locks, key + LOCK_SUFFIX)
         try:
             sighting = look_at_lock(path, key, effects)
-        except PermissionError:
+        except OSError:
             return Holder(path, "unsafe", 0.0)
         if sighting is not None:
             return holder_of(path, sighting.facts)
@@ -112,6 +113,9 @@ def describe_holder(
 
 def look_at_lock(path: str, key: str, effects: Effects) -> Sighting | None:
     """Return what lies at *path*, or ``None`` if nothing does.
+
+    An owner releases first and ends then. So a lock that was read before its owner released it
+    seems to be left by a dead process; only one that still lies there afterwards is.
 
     Args:
         path: The lock file.
@@ -122,6 +126,44 @@ def look_at_lock(path: str, key: str, effects: Effects) -> Sighting | None:
         PermissionError: On Windows, while a peer deletes the file; look again later.
         OSError: The file system failed.
     """
+    while True:
+        sighting = _look_once(path, key, effects)
+        if sighting is None or sighting.stamp is None:
+            return sighting
+        if sighting.facts.owner not in _ENDED or _is_still_there(path, sighting.stamp):
+            return sighting
+
+
+def stamp_of_open_file(descriptor: int) -> Stamp:
+    """Return the stamp of the file that *descriptor* has open."""
+    facts = os.fstat(descriptor)
+    content = read_all(descriptor, MAX_PRIVATE_BYTES + 1)
+    return Stamp(facts.st_dev, facts.st_ino, facts.st_mtime_ns, content)
+
+
+def holder_of(path: str, facts: LockFacts) -> Holder:
+    """Return the description of a lock from one look at it."""
+    if facts.kind != "regular" or not facts.owned or not facts.name_matches:
+        state: HolderState = "unsafe"
+    else:
+        state = _HOLDER_STATES[facts.owner]
+    age_seconds = max(0.0, facts.age_seconds)
+    record = facts.record
+    if record is None:
+        return Holder(path, state, age_seconds)
+    return Holder(
+        path,
+        state,
+        age_seconds,
+        pid=record.pid,
+        hostname=_shown(record.hostname),
+        command=_shown(record.command),
+        created_at=_shown(record.created_at),
+        project_id=None if record.project_id is None else _shown(record.project_id),
+    )
+
+
+def _look_once(path: str, key: str, effects: Effects) -> Sighting | None:
     try:
         named = os.lstat(path)
         if not stat.S_ISREG(named.st_mode):
@@ -141,32 +183,12 @@ def look_at_lock(path: str, key: str, effects: Effects) -> Sighting | None:
     return Sighting(_facts_of(facts, stamp.content, key, effects), stamp)
 
 
-def stamp_of_open_file(descriptor: int) -> Stamp:
-    """Return the stamp of the file that *descriptor* has open."""
-    facts = os.fstat(descriptor)
-    content = read_all(descriptor, MAX_PRIVATE_BYTES + 1)
-    return Stamp(facts.st_dev, facts.st_ino, facts.st_mtime_ns, content)
-
-
-def holder_of(path: str, facts: LockFacts) -> Holder:
-    """Return the description of a lock from one look at it."""
-    if facts.kind != "regular" or not facts.owned or not facts.name_matches:
-        state: HolderState = "unsafe"
-    else:
-        state = _HOLDER_STATES[facts.owner]
-    record = facts.record
-    if record is None:
-        return Holder(path, state, facts.age_seconds)
-    return Holder(
-        path,
-        state,
-        facts.age_seconds,
-        pid=record.pid,
-        hostname=_shown(record.hostname),
-        command=_shown(record.command),
-        created_at=_shown(record.created_at),
-        project_id=None if record.project_id is None else _shown(record.project_id),
-    )
+def _is_still_there(path: str, stamp: Stamp) -> bool:
+    try:
+        named = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return (named.st_dev, named.st_ino, named.st_mtime_ns) == stamp[:3]
 
 
 def _facts_of(facts: os.stat_result, content: bytes, key: str, effects: Effects) -> LockFacts:

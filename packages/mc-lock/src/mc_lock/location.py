@@ -77,7 +77,7 @@ def is_creatable(directory: Path) -> bool:
     """
     parent = directory
     while not os.path.exists(parent):
-        if os.path.islink(parent):
+        if os.path.islink(parent) or parent == parent.parent:
             return False
         parent = parent.parent
     return not os.path.isdir(parent) or os.access(

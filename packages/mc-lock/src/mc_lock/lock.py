@@ -7,9 +7,9 @@ breaks a stale lock when that was asked for. Source: reliability section 2.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_lock.breaking import sweep_broken
+from mc_lock.breaking import sweep_leftovers
 from mc_lock.contest import Request, disclaim, face_lock, is_claimed, take_lock_file
 from mc_lock.effects import Effects
 from mc_lock.errors import LockError, NestedLockError
@@ -69,12 +69,13 @@ def acquire_mutation_lock(
         SignalReceivedError: A signal arrived while waiting.
         NestedLockError: This process already holds this lock.
     """
+    identity = _Identity.read(read_identity, memory_dir)
     usable = state.ensure()
     if usable is not state:
         notify(usable.fallback)
     request = Request(
         state=usable,
-        guard_key=guard_key(memory_dir),
+        guard_key=identity.guard_key,
         project_root=str(project_root),
         command=command,
         notify=notify,
@@ -85,10 +86,15 @@ def acquire_mutation_lock(
     )
     deadline = request.new_deadline()
     for _ in range(_MAX_IDENTITY_CHANGES):
-        lock = _acquire_once(request, read_identity, deadline)
-        if key_of_project(_read_or_release(read_identity, lock)) == lock.project_id:
-            sweep_broken(str(usable.locks), effects)
-            return lock
+        lock = _acquire_once(request._replace(guard_key=identity.guard_key), identity, deadline)
+        try:
+            before, identity = identity, _Identity.read(read_identity, memory_dir)
+            if identity == before:
+                sweep_leftovers(usable, effects)
+                return lock
+        except BaseException:
+            lock.release()
+            raise
         lock.release()
     raise LockError(
         "the project id keeps changing while the lock is taken",
@@ -178,12 +184,21 @@ class MutationLock:
         return os.getpid() == self._pid
 
 
-def _acquire_once(
-    request: Request, read_identity: Callable[[], str | None], deadline: float
-) -> MutationLock:
-    """Take the lock the project has now, and respect the guard of its place."""
-    project_id = key_of_project(read_identity())
-    key = project_id or request.guard_key
+class _Identity(NamedTuple):
+    """What decides which lock is the right one; both may change while we wait."""
+
+    project_id: str | None
+    guard_key: str
+
+    @classmethod
+    def read(cls, read_identity: Callable[[], str | None], memory_dir: Path) -> _Identity:
+        return cls(key_of_project(read_identity()), guard_key(memory_dir))
+
+
+def _acquire_once(request: Request, identity: _Identity, deadline: float) -> MutationLock:
+    """Take the lock of *identity*, and respect the guard of its place."""
+    project_id = identity.project_id
+    key = project_id or identity.guard_key
     while True:
         lock = MutationLock(request, project_id, take_lock_file(request, key, project_id, deadline))
         if project_id is None or not os.path.lexists(request.guard_path):
@@ -193,12 +208,4 @@ def _acquire_once(
         lock.release()
         if is_claimed(request.guard_path):
             raise NestedLockError(f"this process already holds the guard {request.guard_path}")
-        face_lock(request, request.guard_key, deadline)
-
-
-def _read_or_release(read_identity: Callable[[], str | None], lock: MutationLock) -> str | None:
-    try:
-        return read_identity()
-    except BaseException:
-        lock.release()
-        raise
+        face_lock(request, identity.guard_key, deadline)

@@ -14,8 +14,8 @@ import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_lock.errors import LockCreationError, McLockError, StateError
-from mc_lock.owner import format_owner, parse_owner
-from mc_lock.private_file import MAX_PRIVATE_BYTES, READ_FLAGS, read_all, write_new_file
+from mc_lock.owner import format_owner, parse_token
+from mc_lock.private_file import MAX_PRIVATE_BYTES, READ_FLAGS, is_named, read_all, write_new_file
 
 if TYPE_CHECKING:
     from mc_lock.effects import Effects
@@ -54,6 +54,9 @@ def create_lock_file(path: str, owner: OwnerRecord, effects: Effects) -> LockFil
         raise _creation_error(path, error) from error
     except OSError as error:
         raise _creation_error(path, error) from error
+    if not is_named(path, facts):
+        # We slept so long between create and write that somebody broke the empty file.
+        return None
     return LockFile(path, facts.st_dev, facts.st_ino, owner.token or "")
 
 
@@ -69,12 +72,12 @@ def is_still_ours(lock: LockFile) -> bool:
         facts = os.fstat(descriptor)
         if (facts.st_dev, facts.st_ino) != (lock.device, lock.inode):
             return False
-        owner = parse_owner(read_all(descriptor, MAX_PRIVATE_BYTES))
+        token = parse_token(read_all(descriptor, MAX_PRIVATE_BYTES))
     except OSError:
         return False
     finally:
         os.close(descriptor)
-    return owner is not None and owner.token == lock.token
+    return token is not None and token == lock.token
 
 
 def remove_lock_file(lock: LockFile, effects: Effects) -> str:

@@ -74,15 +74,16 @@ def format_owner(owner: OwnerRecord) -> bytes:
 
 def parse_owner(data: bytes) -> OwnerRecord | None:
     """Return the record written in *data*, or ``None`` if it is malformed."""
-    import json
-
-    try:
-        fields = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict) or not _has_right_types(fields):
+    fields = _parse_object(data)
+    if fields is None or not _has_right_types(fields):
         return None
     return OwnerRecord._make(fields.get(name) for name in OwnerRecord._fields)
+
+
+def parse_token(data: bytes) -> str | None:
+    """Return the token written in *data*, whatever else is; ``None`` if there is none."""
+    token = (_parse_object(data) or {}).get("token")
+    return token if isinstance(token, str) else None
 
 
 def parse_created_at(text: str) -> float | None:
@@ -97,6 +98,16 @@ def parse_created_at(text: str) -> float | None:
         return moment.timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def _parse_object(data: bytes) -> dict[str, Any] | None:
+    import json
+
+    try:
+        fields = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
 
 
 def _has_right_types(fields: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ was really opened. Source: reliability rules 1.3 and 1.4.
 """
 
 # The calls of `os` are used by name: their flags, descriptors and errno are the subject here.
-# ruff: noqa: PTH104, PTH105, PTH108, PTH118, PTH120
+# ruff: noqa: PTH108, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_PRIVATE_BYTES: Final = 65_536
 FILE_MODE: Final = 0o600
+STAGED_PREFIX: Final = ".staged-"
 GROUP_AND_OTHER: Final = 0o077
 
 # Zero where a platform lacks the flag; `lstat` before the open then has to do alone.
@@ -98,11 +99,14 @@ def write_private_file(
     """
     name = os.fspath(path)
     folder = os.path.dirname(name)
-    staged = os.path.join(folder, f".{os.urandom(16).hex()}.tmp")
+    staged = os.path.join(folder, STAGED_PREFIX + os.urandom(16).hex())
     try:
         write_new_file(staged, data, files)
         try:
-            (_publish_exclusively if exclusive else files.replace)(staged, name)
+            if exclusive:
+                _publish_exclusively(staged, name, files)
+            else:
+                files.replace(staged, name)
         except BaseException:
             remove_quietly(staged)
             raise
@@ -123,18 +127,21 @@ def write_new_file(path: str, data: bytes, files: FileCalls) -> os.stat_result:
         OSError: Creating or writing failed; the half-written file has been removed.
     """
     descriptor = files.open(path, CREATE_FLAGS, FILE_MODE)
+    created = None
     try:
         try:
+            created = os.fstat(descriptor)
             if _ON_POSIX:
                 os.fchmod(descriptor, FILE_MODE)  # a umask of 0777 would leave it unreadable
             _write_all(descriptor, data, files)
             sync_descriptor(descriptor, files)
-            return os.fstat(descriptor)
         finally:
             os.close(descriptor)
     except BaseException:
-        remove_quietly(path)
+        if created is None or is_named(path, created):
+            remove_quietly(path)
         raise
+    return created
 
 
 def read_all(descriptor: int, limit: int | None) -> bytes:
@@ -178,6 +185,15 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
+def is_named(path: str, facts: os.stat_result) -> bool:
+    """Say whether *path* still names the file that *facts* are about."""
+    try:
+        named = os.lstat(path)
+    except OSError:
+        return False
+    return os.path.samestat(named, facts)
+
+
 def remove_quietly(path: str) -> None:
     """Unlink *path* if that is possible; whoever calls this already has a better error to show."""
     try:
@@ -196,21 +212,21 @@ def is_closed_to_others(facts: os.stat_result) -> bool:
     return not _ON_POSIX or not stat.S_IMODE(facts.st_mode) & GROUP_AND_OTHER
 
 
-def _publish_exclusively(staged: str, name: str) -> None:
+def _publish_exclusively(staged: str, name: str, files: FileCalls) -> None:
     if not _ON_POSIX:
-        os.rename(staged, name)  # never replaces there
+        files.rename(staged, name)  # never replaces there
         return
     try:
-        os.link(staged, name)
+        files.link(staged, name)
     except OSError as error:
         if error.errno not in _LINK_UNSUPPORTED:
             raise
         # No hard links on this mount. Reserving the name first keeps the promise "refuse if
         # taken"; the rename then fills it in one step.
         os.close(os.open(name, CREATE_FLAGS, FILE_MODE))
-        os.replace(staged, name)
+        files.replace(staged, name)
         return
-    os.unlink(staged)
+    files.unlink(staged)
 
 
 def _sync_fully(descriptor: int) -> bool:

@@ -28,6 +28,9 @@ _MACHINE_ID_CHARS: Final = 32
 _PS_TIMEOUT_SECONDS: Final = 5.0
 
 
+_hosts: dict[int, Host] = {}
+
+
 class ProcessState(NamedTuple):
     """Whether a pid runs, and which process it is."""
 
@@ -49,15 +52,18 @@ class Host(NamedTuple):
 
 
 def this_host() -> Host:
-    """Return who and where this process is."""
+    """Return who and where this process is. It is asked once; a forked child asks anew."""
     pid = os.getpid()
-    return Host(
-        pid=pid,
-        hostname=_hostname(),
-        start=examine_process(pid).start,
-        machine=_machine(),
-        namespace=_namespace(),
-    )
+    if pid not in _hosts:
+        _hosts.clear()
+        _hosts[pid] = Host(
+            pid=pid,
+            hostname=_hostname(),
+            start=examine_process(pid).start,
+            machine=_machine(),
+            namespace=_namespace(),
+        )
+    return _hosts[pid]
 
 
 def is_pid(value: object) -> bool:

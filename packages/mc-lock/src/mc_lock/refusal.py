@@ -42,6 +42,7 @@ _KINDS: Final = {
     "fifo": "a named pipe",
     "other": "no regular file",
 }
+_LONGEST_WAIT_SECONDS: Final = 900.0
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86_400
@@ -70,6 +71,7 @@ def breaking_notice(path: str, facts: LockFacts) -> str:
 
 def format_age(seconds: float) -> str:
     """Return an age in whole seconds up to two minutes, then in minutes, hours or days."""
+    seconds = max(0.0, seconds)
     for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= 2 * unit:
             return f"{int(seconds // unit)} {name}"
@@ -118,7 +120,7 @@ def _recorded_sentence(path: str, facts: LockFacts, row: int, *, break_stale: bo
         return _Sentence(StaleLockError, what, _AGAIN_WITH_FLAG)
     if break_stale:
         what += ", too young to break"
-    return _Sentence(StaleLockError, what, f"wait {_whole(left)} s, then {_AGAIN_WITH_FLAG}")
+    return _Sentence(StaleLockError, what, _step_after(left, path, _AGAIN_WITH_FLAG))
 
 
 def _elsewhere_sentence(path: str, holder: Holder, *, break_stale: bool) -> _Sentence:
@@ -147,18 +149,21 @@ def _malformed_sentence(path: str, facts: LockFacts, row: int, *, break_stale: b
     if row == ROW_DAMAGED:
         what = f"the lock is damaged and {age} old, so nobody is still writing it"
         return _Sentence(MalformedLockError, what, _AGAIN_WITH_FLAG)
-    left = _whole(MALFORMED_AFTER_SECONDS - facts.age_seconds)
+    left = MALFORMED_AFTER_SECONDS - facts.age_seconds
     what = f"the lock cannot be read and is {age} old: it may still be being written"
     if break_stale:
         what += ", too young to break"
-        return _Sentence(LockTimeoutError, what, f"wait {left} s, then {_AGAIN_WITH_FLAG}")
-    return _Sentence(LockTimeoutError, what, f"wait {left} s, then {_AGAIN}")
+        return _Sentence(LockTimeoutError, what, _step_after(left, path, _AGAIN_WITH_FLAG))
+    return _Sentence(LockTimeoutError, what, _step_after(left, path, _AGAIN))
 
 
 def _owner(holder: Holder) -> str:
     return f"pid {holder.pid} on `{holder.hostname}` (`{holder.command}`)"
 
 
-def _whole(seconds: float) -> int:
+def _step_after(seconds: float, path: str, step: str) -> str:
+    if seconds > _LONGEST_WAIT_SECONDS:
+        # A stamp from the future, or a clock that was set back: waiting would not lead out.
+        return f"check that nobody uses the lock, then delete `{path}` by hand"
     # The limit itself is still too young, so a wait for the exact rest would be refused again.
-    return int(seconds) + 1
+    return f"wait {int(seconds) + 1} s, then {step}"

@@ -88,10 +88,11 @@ class SignalGuard:
         # None: a handler that was not installed from Python and could not be put back.
         if previous is None or previous is signal.SIG_IGN:
             return
-        signal.signal(number, self._note)
+        signal.signal(number, self.note)
         self._previous[number] = previous
 
-    def _note(self, number: int, _frame: object) -> None:
+    def note(self, number: int, _frame: object = None) -> None:
+        """Note a signal; the handler itself, and for tests."""
         if self._pending is None:
             self._pending = number
 

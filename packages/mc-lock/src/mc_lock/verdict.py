@@ -48,7 +48,7 @@ class LockFacts(NamedTuple):
     """The record's project id is the one in the file name."""
     owner: OwnerState = "unknown"
     age_seconds: float = 0.0
-    """Never negative; 0 also means unknown."""
+    """Negative when a stamp lies in the future: then the age is unknown and counts as 0."""
 
 
 class Verdict(NamedTuple):
@@ -84,19 +84,20 @@ def judge(facts: LockFacts, *, break_stale: bool) -> Verdict:
 def age_of(now: float, mtime: float, created: float | None) -> float:
     """Return a lock's age in seconds, the smaller of both stamps' answers.
 
-    A clock that was set back or a stamp from the future gives 0, which can only make us refuse.
+    A clock that was set back or a stamp from the future gives a negative number. It counts as 0,
+    and only tells how long it will take until the lock looks old enough.
     """
     stamps = [mtime] if created is None else [mtime, created]
-    return max(0.0, min(now - stamp for stamp in stamps))
+    return min(now - stamp for stamp in stamps)
 
 
 def is_same_host(record: OwnerRecord, host: Host) -> bool:
     """Say whether the record's pid means a process of this very system.
 
     Two known machine ids decide; only without them does the hostname. Another pid namespace (a
-    container) is another place even so.
+    container) is another place even so, and one that cannot be compared might be another.
     """
-    if record.ns is not None and host.namespace is not None and record.ns != host.namespace:
+    if record.ns is not None and record.ns != host.namespace:
         return False
     if record.machine is not None and host.machine is not None:
         return record.machine == host.machine
