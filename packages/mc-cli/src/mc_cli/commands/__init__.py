@@ -28,6 +28,7 @@ COMMANDS: Final = {
         Command("status", "Show the health of each memory file.", is_mutating=False),
         Command("read", "Print the context pack of a task.", is_mutating=False),
         Command("add", "Add one entry or candidate.", is_mutating=True),
+        Command("enable", "Create an optional memory file or module.", is_mutating=True),
         Command(
             "check", "Check structure, entries, links, evidence and secrets.", is_mutating=False
         ),
