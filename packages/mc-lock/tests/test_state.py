@@ -16,14 +16,14 @@ FOLDERS = ("locks", "journal", "plans")
 
 
 @pytest.fixture
-def open_umask() -> Iterator[None]:
+def open_umask(tmp_path: Path) -> Iterator[None]:
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 @pytest.fixture
-def closed_umask() -> Iterator[None]:
+def closed_umask(tmp_path: Path) -> Iterator[None]:
     before = os.umask(0o777)
     yield
     os.umask(before)
@@ -113,7 +113,8 @@ def test_symbolic_link_is_refused_and_nothing_is_written_behind_it(
     tmp_path: Path, name: str
 ) -> None:
     victim = tmp_path / "victim"
-    victim.mkdir(mode=0o755)
+    victim.mkdir()
+    victim.chmod(0o755)
     state = StateDirectory(tmp_path / "state")
     if name:
         state.path.mkdir(mode=0o700)

@@ -16,8 +16,8 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from mc_lock.errors import LockDisplacedError
-from mc_lock.holder import stamp_of_open_file
-from mc_lock.private_file import READ_FLAGS, STAGED_PREFIX, is_ours, remove_quietly
+from mc_lock.holder import stamp_at
+from mc_lock.private_file import STAGED_PREFIX, is_ours, remove_quietly
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -60,7 +60,7 @@ def breaking_steps(path: str, judged: Stamp, effects: Effects) -> Generator[str,
         os.path.dirname(path), ASIDE_PREFIX + effects.random_bytes(_ASIDE_BYTES).hex()
     )
     yield "look once more"
-    if _stamp_of(path) != judged:
+    if stamp_at(path) != judged:
         return False
     yield "set aside"
     try:
@@ -68,7 +68,7 @@ def breaking_steps(path: str, judged: Stamp, effects: Effects) -> Generator[str,
     except FileNotFoundError:
         return False
     yield "look at what was set aside"
-    if _stamp_of(aside) == judged:
+    if stamp_at(aside) == judged:
         yield "remove"
         _drop(aside, effects)
         return True
@@ -150,19 +150,3 @@ def _sweep(path: str, limit: float) -> None:
 def _drop(aside: str, effects: Effects) -> None:
     with contextlib.suppress(OSError):  # the place itself is settled; a sweep gets the rest
         effects.files.unlink(aside)
-
-
-def _stamp_of(path: str) -> Stamp | None:
-    """Return the stamp of a regular file, ``None`` if there is none or it cannot be read."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return None
-        descriptor = os.open(path, READ_FLAGS)
-    except OSError:
-        return None
-    try:
-        return stamp_of_open_file(descriptor)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)

@@ -130,15 +130,24 @@ def look_at_lock(path: str, key: str, effects: Effects) -> Sighting | None:
         sighting = _look_once(path, key, effects)
         if sighting is None or sighting.stamp is None:
             return sighting
-        if sighting.facts.owner not in _ENDED or _is_still_there(path, sighting.stamp):
+        if sighting.facts.owner not in _ENDED or stamp_at(path) == sighting.stamp:
             return sighting
 
 
-def stamp_of_open_file(descriptor: int) -> Stamp:
-    """Return the stamp of the file that *descriptor* has open."""
-    facts = os.fstat(descriptor)
-    content = read_all(descriptor, MAX_PRIVATE_BYTES + 1)
-    return Stamp(facts.st_dev, facts.st_ino, facts.st_mtime_ns, content)
+def stamp_at(path: str) -> Stamp | None:
+    """Return the stamp of a regular file, ``None`` if there is none or it cannot be read."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        descriptor = os.open(path, READ_FLAGS)
+    except OSError:
+        return None
+    try:
+        return _read_stamp(descriptor)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
 
 
 def holder_of(path: str, facts: LockFacts) -> Holder:
@@ -176,19 +185,17 @@ def _look_once(path: str, key: str, effects: Effects) -> Sighting | None:
     except OSError as error:
         return _unopened(error)
     try:
-        stamp = stamp_of_open_file(descriptor)
+        stamp = _read_stamp(descriptor)
         facts = os.fstat(descriptor)
     finally:
         os.close(descriptor)
     return Sighting(_facts_of(facts, stamp.content, key, effects), stamp)
 
 
-def _is_still_there(path: str, stamp: Stamp) -> bool:
-    try:
-        named = os.lstat(path)
-    except FileNotFoundError:
-        return False
-    return (named.st_dev, named.st_ino, named.st_mtime_ns) == stamp[:3]
+def _read_stamp(descriptor: int) -> Stamp:
+    facts = os.fstat(descriptor)
+    content = read_all(descriptor, MAX_PRIVATE_BYTES + 1)
+    return Stamp(facts.st_dev, facts.st_ino, facts.st_mtime_ns, content)
 
 
 def _facts_of(facts: os.stat_result, content: bytes, key: str, effects: Effects) -> LockFacts:

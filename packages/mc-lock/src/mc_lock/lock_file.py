@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_lock.errors import LockCreationError, McLockError, StateError
 from mc_lock.owner import format_owner, parse_token
-from mc_lock.private_file import MAX_PRIVATE_BYTES, READ_FLAGS, is_named, read_all, write_new_file
+from mc_lock.private_file import MAX_PRIVATE_BYTES, READ_FLAGS, read_all, write_new_file
 
 if TYPE_CHECKING:
     from mc_lock.effects import Effects
@@ -54,10 +54,9 @@ def create_lock_file(path: str, owner: OwnerRecord, effects: Effects) -> LockFil
         raise _creation_error(path, error) from error
     except OSError as error:
         raise _creation_error(path, error) from error
-    if not is_named(path, facts):
-        # We slept so long between create and write that somebody broke the empty file.
-        return None
-    return LockFile(path, facts.st_dev, facts.st_ino, owner.token or "")
+    lock = LockFile(path, facts.st_dev, facts.st_ino, owner.token or "")
+    # We may have slept so long between create and write that somebody broke the empty file.
+    return lock if is_still_ours(lock) else None
 
 
 def is_still_ours(lock: LockFile) -> bool:

@@ -186,12 +186,16 @@ def sync_directory(path: str) -> None:
 
 
 def is_named(path: str, facts: os.stat_result) -> bool:
-    """Say whether *path* still names the file that *facts* are about."""
+    """Say whether *path* still names the file whose ``fstat`` is *facts*."""
     try:
-        named = os.lstat(path)
+        descriptor = os.open(path, READ_FLAGS)
     except OSError:
         return False
-    return os.path.samestat(named, facts)
+    try:
+        # Not `lstat`: on some Pythons for Windows it numbers files otherwise than `fstat` does.
+        return os.path.samestat(os.fstat(descriptor), facts)
+    finally:
+        os.close(descriptor)
 
 
 def remove_quietly(path: str) -> None:
