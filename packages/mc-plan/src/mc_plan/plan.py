@@ -144,6 +144,10 @@ class Plan:
 
     def _apply_command(self, redactor: Redactor) -> str:
         command = self.request.apply_command
+        # The command that is shown must apply; what its flags allow is listed beside it.
+        for needed in self.missing_confirmations if command else ():
+            head, marker, tail = command.partition(" --apply")
+            command = f"{head} {needed.flag}{marker}{tail}"
         if redactor.is_private(command.replace("<TOPIC>", "")):
             return ""
         return command.replace("<PLAN_ID>", self.plan_id)

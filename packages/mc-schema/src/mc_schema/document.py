@@ -127,15 +127,29 @@ class Document:
                     hint="remove the bullets too, or edit the file by hand",
                     code="group_not_empty",
                 )
-        edits = [(self.units[n].start, self._removal_end(n), "") for n in sorted(gone | emptied)]
+        gone |= emptied
+        edits = [(self.units[n].start, self._removal_end(n, gone), "") for n in sorted(gone)]
         return _spliced(self.text, edits)
 
-    def _removal_end(self, number: int) -> int:
+    def _removal_end(self, number: int, gone: set[int]) -> int:
         unit = self.units[number]
-        if not self.loose_comment:
-            return unit.end
-        # Without the blank line a comment opener in the paragraph above could find a closer below.
-        return _line_end(self.text, unit.content_end)
+        if self.loose_comment or self._closes_a_list(number, gone):
+            # Without the blank line a comment opener above could find a closer below, and the last
+            # bullet of a list would touch the heading that follows.
+            return _line_end(self.text, unit.content_end)
+        return unit.end
+
+    def _closes_a_list(self, number: int, gone: set[int]) -> bool:
+        """Say whether the blank lines behind a unit to remove part what stays on both sides."""
+        after = number + 1
+        if after >= len(self.units) or after in gone or self.units[after].kind == BULLET:
+            return False
+        above = number - 1
+        while above in gone:
+            above -= 1
+        if above < 0:
+            return False
+        return _line_end(self.text, self.units[above].content_end) == self.units[above].end
 
     def insert_newest_first(self, block: str) -> str:
         """Return the text with *block* before the first `##` unit, or at the end without one.

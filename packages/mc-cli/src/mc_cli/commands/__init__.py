@@ -29,6 +29,10 @@ COMMANDS: Final = {
         Command("read", "Print the context pack of a task.", is_mutating=False),
         Command("add", "Add one entry or candidate.", is_mutating=True),
         Command("enable", "Create an optional memory file or module.", is_mutating=True),
+        Command("compact", "Remove exact duplicates, archive what is over.", is_mutating=True),
+        Command("forget", "Remove every entry that holds a topic.", is_mutating=True),
+        Command("migrate", "Lead the project to the current protocol.", is_mutating=True),
+        Command("recover", "Complete or undo an interrupted change.", is_mutating=True),
         Command(
             "check", "Check structure, entries, links, evidence and secrets.", is_mutating=False
         ),
