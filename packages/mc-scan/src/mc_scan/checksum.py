@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import binascii
 import zlib
-from typing import Final
-
+from base64 import b32encode
+from collections import Counter
+from hashlib import sha256
 from math import log2
+from typing import Final
 
 BASE36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+_LONGEST_TABLED: Final = 512
+_N_LOG_N: Final = [0.0, *(n * log2(n) for n in range(1, _LONGEST_TABLED + 1))].__getitem__
 _CRC62_WIDTH: Final = 6
 _CRC36_WIDTH: Final = 7
 _PAT_RANDOM: Final = 8  # random characters at the very end
@@ -20,13 +24,9 @@ _PAT_DIGEST: Final = 8  # digest characters before them
 def entropy(text: str) -> float:
     """Return the Shannon entropy of *text* in bits a character; 0.0 for an empty string."""
     size = len(text)
-    if not size:
-        return 0.0
-    total = 0.0
-    for character in set(text):
-        count = text.count(character)
-        total += count * log2(count)
-    return log2(size) - total / size
+    if size > _LONGEST_TABLED:
+        return log2(size) - sum(n * log2(n) for n in Counter(text).values()) / size
+    return log2(size) - sum(map(_N_LOG_N, Counter(text).values())) / size if size else 0.0
 
 
 def encode_base(number: int, alphabet: str, width: int) -> str:
@@ -51,9 +51,6 @@ def is_github_pat_valid(token: str) -> bool:
     The 8 characters before the last 8 are the first 8 of base32(SHA-256(everything before these 16,
     prefix included)), in any letter case.
     """
-    from base64 import b32encode
-    from hashlib import sha256
-
     head = token[: -_PAT_DIGEST - _PAT_RANDOM]
     check = token[-_PAT_DIGEST - _PAT_RANDOM : -_PAT_RANDOM]
     return b32encode(sha256(head.encode()).digest()).decode()[:_PAT_DIGEST] == check.upper()

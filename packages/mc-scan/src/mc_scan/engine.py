@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from mc_scan.address import find_addresses
 from mc_scan.assignment import find_assignments, find_aws_secrets_near
-from mc_scan.contact import find_emails, find_phones
+from mc_scan.candidate import Candidate
 from mc_scan.credential import find_auth_headers, find_jwts, find_sas, find_url_credentials
 from mc_scan.finding import ScanError
 from mc_scan.home_path import find_home_paths
+from mc_scan.mail import find_emails
+from mc_scan.phone import find_phones
 from mc_scan.private_key import find_private_keys
 from mc_scan.reading import cut_windows
 from mc_scan.tracking import FileState
@@ -28,8 +30,8 @@ from mc_scan.view import fold_view, unescaped_view
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from mc_scan.candidate import Candidate
     from mc_scan.finding import Finding
+    from mc_scan.view import View
 
     Detector = Callable[[str, str], Iterable[Candidate]]
 
@@ -54,21 +56,25 @@ def detect(text: str, state: FileState | None = None) -> list[Candidate]:
     view = fold_view(text)
     if view is None:
         return settle(_run_detectors(text, state))
-    found = []
-    for candidate in _run_detectors(view.text, state):
-        start, end = view.source_span(candidate.start, candidate.end)
-        context = candidate.context
-        if context >= 0:
-            context = view.source_span(context, context + 1)[0]
-        found.append(
-            candidate._replace(
-                start=start,
-                end=end,
-                context=context,
-                is_obfuscated=view.is_touched(start if context < 0 else context, end),
-            )
-        )
-    return settle(found)
+    return settle([_in_source(view, candidate) for candidate in _run_detectors(view.text, state)])
+
+
+def _in_source(view: View, candidate: Candidate) -> Candidate:
+    start, end = view.source_span(candidate.start, candidate.end)
+    context = candidate.context
+    if context >= 0:
+        context = view.source_span(context, context + 1)[0]
+    return Candidate(
+        start,
+        end,
+        candidate.rank,
+        candidate.rule,
+        candidate.severity,
+        candidate.preview,
+        candidate.name,
+        context,
+        view.is_touched(start if context < 0 else context, end),
+    )
 
 
 def settle(candidates: list[Candidate]) -> list[Candidate]:

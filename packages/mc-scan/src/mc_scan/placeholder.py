@@ -16,10 +16,13 @@ _ASCENDING: Final = ("abcdefghijklmnopqrstuvwxyz", "0123456789")
 _SEQUENCES: Final = tuple(
     row[at : at + _SEQUENCE] for row in _ASCENDING for at in range(len(row) - _SEQUENCE + 1)
 )
+# Every sequence holds one of these, so most values need four looks instead of twenty-two.
+_SEQUENCE_PARTS: Final = ("gh", "no", "uv", "234567")
 _CUTS: Final = ("...", "…", "[...]", "***")
-_MARKERS: Final = re.compile(
-    r"example|placeholder|change[-_ ]?me|replace|redacted|dummy|sample|(?:^|[-_ ])your"
+_MARKERS: Final = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "change me", "replace", "redacted", "dummy", "sample",
 )
+_YOUR: Final = re.compile(r"(?:^|[-_ ])your")
 _STOP_WORDS: Final = frozenset(
     "my your the test fake dummy sample example secret password pass token key api auth access client user"
     " admin root guest value here goes insert paste put replace with change me it this not a real"
@@ -62,17 +65,25 @@ def is_dummy(body: str, text: str, end: int, start: int = 0) -> bool:
 def has_filler_words(value: str) -> bool:
     """Say whether *value* holds 8 ascending characters or a marker word such as ``example``."""
     low = value.lower()
-    return _MARKERS.search(low) is not None or any(row in low for row in _SEQUENCES)
+    for part in _SEQUENCE_PARTS:
+        if part in low and any(row in low for row in _SEQUENCES):
+            return True
+    for marker in _MARKERS:
+        if marker in low:
+            return True
+    return "your" in low and _YOUR.search(low) is not None
 
 
 def has_run(body: str) -> bool:
     """Say whether one character fills more than half of *body* or stands 6 times in a row."""
-    half = len(body) / 2
-    for character in set(body):
-        count = body.count(character)
-        if count > half or (count >= _RUN and character * _RUN in body):
-            return True
-    return False
+    # A run of 6 covers one of the places 5, 11, 17, ...
+    if any(character * _RUN in body for character in set(body[_RUN - 1 :: _RUN])):
+        return True
+    size = len(body)
+    if (size - len(set(body)) + 1) * 2 <= size:
+        return False  # even with all others once, none is there often enough
+    # What fills more than half of the sorted characters is in the middle of them.
+    return body.count(sorted(body)[size // 2]) * 2 > size
 
 
 def is_cut_short(body: str, text: str, end: int, start: int = 0) -> bool:
@@ -105,7 +116,9 @@ def is_stop_value(value: str) -> bool:
     words = _WORD.findall(value)
     if not words or sum(map(len, words)) < len(re.sub(r"[\W_]", "", value)):
         return False
-    return all(_is_stop_word(word.lower()) for word in words)
+    if not all(_is_ascending(word) for word in words if word.isdigit()):
+        return False
+    return all(_is_stop_word(word.lower()) for word in words if not word.isdigit())
 
 
 def is_filler(value: str, text: str, end: int, start: int = 0) -> bool:
@@ -118,9 +131,11 @@ def is_filler(value: str, text: str, end: int, start: int = 0) -> bool:
     )
 
 
+def _is_ascending(digits: str) -> bool:
+    return digits in "0123456789" or digits in "1234567890"
+
+
 def _is_stop_word(word: str) -> bool:
-    if word.isdigit():
-        return word in "0123456789" or word in "1234567890"
     return word in _STOP_WORDS or _is_made_of_stop_words(word)
 
 

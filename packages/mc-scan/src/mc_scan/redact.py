@@ -28,19 +28,17 @@ _CONTROL: Final = re.compile(
 )
 
 
-def preview_of(candidate: Candidate, text: str, covered: int) -> str:
+def preview_of(candidate: Candidate, covered: int) -> str:
     """
     Return the preview of *candidate*.
 
     Args:
         candidate: An assignment carries a name, which is checked here before it is shown.
-        text: The text the candidate's offsets count in.
-        covered: Where the finding before it ends; a name that starts earlier is part of it.
+        covered: Where the finding before it ends; a name that starts earlier is part of that one.
     """
     if not candidate.name:
         return candidate.preview
-    is_covered = candidate.context < covered and covered > 0
-    name = "" if is_covered else shown_name(candidate.name)
+    name = "" if candidate.context < covered else shown_name(candidate.name)
     return f"{name}{candidate.preview}{REDACTED}" if name else REDACTED
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from mc_scan.finding import IN_SOURCE, WARNING, Finding
-from mc_scan.lines import count_breaks, find_line_end, find_line_start
+from mc_scan.lines import LineIndex, count_breaks, last_line_start
 from mc_scan.redact import preview_of
 from mc_scan.suppress import find_marks
 
@@ -30,10 +30,8 @@ class FileState:
     def __init__(self, path: str) -> None:
         self.path = path
         self.line = 1  # of the start of the core at hand
-        self._cursor = 0  # offset up to which lines are counted
-        self._cursor_line = 1
-        self._line_start = 0  # offset of the start of that line
-        self._covered = 0  # offset after the last finding
+        self._line_start = 0  # offset in the file where that line starts
+        self._covered = 0  # offset in the file after the last finding
         self._counts: dict[bytes, int] = {}
         self._marks: dict[int, set[str]] = {}
         self._findings: list[Finding] = []
@@ -41,18 +39,23 @@ class FileState:
     def add_window(self, window: Window, candidates: list[Candidate]) -> None:
         """Take over the candidates that start in the core of *window*; the others belong to a neighbour."""
         text, base = window.text, window.base
+        core_start, core_end = window.core_start - base, window.core_end - base
         if not window.core_start and text.startswith(_BOM):
-            self._line_start = self._cursor = 1
-        for line, rules in find_marks(text, window.core_start - base, window.core_end - base):
+            self._line_start = 1
+        for line, rules in find_marks(text, core_start, core_end):
             self._marks.setdefault(self.line + line, set()).update(rules)
-        masker = _LineMasker(text, candidates)
-        for index, candidate in enumerate(candidates):
-            start = candidate.start + base
-            if window.core_start <= start < window.core_end and start >= self._covered:
-                self._findings.append(self._finding(window, masker, index))
-                self._covered = candidate.end + base
-        self._advance(window, max(window.core_end, self._cursor))
-        self.line += count_breaks(text, window.core_start - base, window.core_end - base)
+        if candidates:
+            lines = LineIndex(text, core_start, self.line, self._line_start - base)
+            masker = _LineMasker(text, lines, candidates)
+            for index, candidate in enumerate(candidates):
+                start = candidate.start
+                if core_start <= start < core_end and start + base >= self._covered:
+                    self._findings.append(self._finding(lines, masker, index))
+                    self._covered = candidate.end + base
+        self.line += count_breaks(text, core_start, core_end)
+        line_start = last_line_start(text, core_start, core_end)
+        if line_start is not None:
+            self._line_start = line_start + base
 
     def finish(self) -> list[Finding]:
         """Return the findings in order; a warning that a mark on its line allows is marked as suppressed."""
@@ -65,12 +68,12 @@ class FileState:
             for finding in self._findings
         ]
 
-    def _finding(self, window: Window, masker: _LineMasker, index: int) -> Finding:
+    def _finding(self, lines: LineIndex, masker: _LineMasker, index: int) -> Finding:
         candidate = masker.candidates[index]
-        line, column = self._position(window, candidate.start + window.base)
-        end_line, end_column = self._position(window, candidate.end + window.base)
-        preview = preview_of(candidate, masker.text, masker.end_before(index))
-        fingerprint, occurrence = self._fingerprint(candidate.rule, masker.masked_line(index))
+        line, column, line_start = lines.position(candidate.start)
+        end_line, end_column, _ = lines.position(candidate.end)
+        masked = masker.masked_line(index, line_start)
+        fingerprint, occurrence = self._fingerprint(candidate.rule, masked)
         return Finding(
             candidate.rule,
             candidate.severity,
@@ -79,39 +82,28 @@ class FileState:
             column,
             end_line,
             end_column,
-            preview,
+            preview_of(candidate, masker.end_before(index)),
             fingerprint,
             candidate.is_obfuscated,
             occurrence,
         )
-
-    def _position(self, window: Window, offset: int) -> tuple[int, int]:
-        self._advance(window, offset)
-        return self._cursor_line, offset - self._line_start + 1
-
-    def _advance(self, window: Window, offset: int) -> None:
-        text, low, high = window.text, self._cursor - window.base, offset - window.base
-        breaks = count_breaks(text, low, high)
-        if breaks:
-            self._cursor_line += breaks
-            self._line_start = find_line_start(text, high, low) + window.base
-        self._cursor = offset
 
     def _fingerprint(self, rule: str, line: str) -> tuple[str, int]:
         head = f"1\0{rule}\0{self.path}\0{line}\0"
         digest = sha256(head.encode("utf-8", "surrogatepass"))
         key = digest.digest()[:_DIGEST_CHARS]
         occurrence = self._counts[key] = self._counts.get(key, 0) + 1
-        digest.update(str(occurrence).encode())
+        digest.update(b"%d" % occurrence)
         return digest.hexdigest()[:_DIGEST_CHARS], occurrence
 
 
 class _LineMasker:
     """Lines of one window with every finding replaced by ``[rule]`` and white space squeezed."""
 
-    def __init__(self, text: str, candidates: list[Candidate]) -> None:
-        self.text = text
+    def __init__(self, text: str, lines: LineIndex, candidates: list[Candidate]) -> None:
         self.candidates = candidates
+        self._text = text
+        self._lines = lines
         self._span = (-1, -1)
         self._masked = ""
 
@@ -119,18 +111,16 @@ class _LineMasker:
         """Return where the candidate before *index* ends."""
         return self.candidates[index - 1].end if index else 0
 
-    def masked_line(self, index: int) -> str:
-        """Return the masked lines from the first to the last one that candidate *index* touches."""
+    def masked_line(self, index: int, start: int) -> str:
+        """Return the masked lines from the one at *start* to the last one that candidate *index* touches."""
         candidate = self.candidates[index]
-        text = self.text
-        start = find_line_start(text, candidate.start, max(0, candidate.start - _LINE_REACH))
-        end = find_line_end(text, candidate.end, min(len(text), candidate.end + _LINE_REACH))
-        if start < 0 or end < 0:
+        end = self._lines.line_end(candidate.end)
+        if candidate.start - start > _LINE_REACH or end - candidate.end > _LINE_REACH:
             start = max(start, candidate.start - _CLIP)
-            end = candidate.end + _CLIP if end < 0 else min(end, candidate.end + _CLIP)
+            end = min(end, candidate.end + _CLIP)
         if (start, end) != self._span:
             self._span = (start, end)
-            self._masked = self._mask(index, start, min(end, len(text)))
+            self._masked = self._mask(index, max(start, 0), end)
         return self._masked
 
     def _mask(self, index: int, start: int, end: int) -> str:
@@ -138,10 +128,11 @@ class _LineMasker:
         while first and self.candidates[first - 1].end > start:
             first -= 1
         parts, at = [], start
-        for candidate in self.candidates[first:]:
+        for place in range(first, len(self.candidates)):
+            candidate = self.candidates[place]
             if candidate.start >= end:
                 break
-            parts += [self.text[at : max(at, candidate.start)], f"[{candidate.rule}]"]
+            parts += [self._text[at : max(at, candidate.start)], f"[{candidate.rule}]"]
             at = candidate.end
-        parts.append(self.text[at:end])
+        parts.append(self._text[at : max(at, end)])
         return " ".join("".join(parts).split())

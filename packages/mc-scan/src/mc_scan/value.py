@@ -18,8 +18,8 @@ MAX_PASSWORD: Final = 128
 
 _PROSE_ENTROPY: Final = 3.0
 _DIGIT: Final = re.compile(r"[0-9]")
-_PIECE: Final = re.compile(r"[A-Za-z0-9]+")
-_LETTERS_AND_DIGITS: Final = re.compile(r"(?=[0-9]*[A-Za-z])[A-Za-z0-9]+")
+_DIGIT_PIECE: Final = re.compile(r"[A-Za-z]{0,64}[0-9][A-Za-z0-9]{0,512}")
+_LONGEST_KNOWN_WORD: Final = 12
 # Names of algorithms and products whose digits say nothing about the value they stand in.
 _KNOWN_WORD: Final = re.compile(
     r"1password|2fa|argon2(?:id|i|d)?|oauth[12]|auth0|oauth20|sha(?:1|2|3|224|256|384|512)|md[245]"
@@ -60,8 +60,11 @@ _FILE_NAME: Final = re.compile(
 )
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]{1,30}://|mailto:|urn:")
 _EMAIL: Final = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{2,63}\.[A-Za-z.]{2,40}")
-_PUBLIC: Final = re.compile(r"pk_(?:live|test)_|(?:cus|price|pi|prod|sub)_[A-Za-z0-9]{8}|(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\b")
-_DIGEST: Final = re.compile(r"(?:sha(?:1|256|384|512)|md5)[:-]", re.IGNORECASE)
+# Publishable keys, object ids, public keys and digests.
+_NO_SECRET: Final = re.compile(
+    r"pk_(?:live|test)_|(?:cus|price|pi|prod|sub)_[A-Za-z0-9]{8}|(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\b"
+    r"|(?:sha(?:1|256|384|512)|md5|SHA(?:1|256|384|512)|MD5)[:-]"
+)
 _TITLE: Final = re.compile(r"(?:[A-Z][a-z]{1,20}|[a-z]{1,20}|[A-Z]{1,20})(?:[-_ ./'&]{1,2}(?:[A-Z][a-z]{1,20}|[a-z]{1,20}|[A-Z]{1,20})){0,20}[.!?:]?")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z]{1,24}[.,:;!?]?|[0-9]{1,4}[.,:;!?%+]?|[A-Za-z]{1,20}[-'][A-Za-z]{1,20}[.,;]?")
 _MIN_PROSE_WORDS: Final = 3
@@ -100,14 +103,17 @@ def has_telling_digit(value: str) -> bool:
     """Say whether *value* holds a digit outside known words such as ``oauth2`` or ``sha256``."""
     if _DIGIT.search(value) is None:
         return False
-    rest = _KNOWN_PAIR.sub("", value) if any(mark in value for mark in "-_ .") else value
-    return any(
-        _DIGIT.search(piece) and not _KNOWN_WORD.fullmatch(piece) for piece in _PIECE.findall(rest)
-    )
+    is_one_piece = value.isalnum()
+    for piece in [value] if is_one_piece else _DIGIT_PIECE.findall(_KNOWN_PAIR.sub("", value)):
+        if len(piece) > _LONGEST_KNOWN_WORD or _KNOWN_WORD.fullmatch(piece) is None:
+            return True
+    return False
 
 
 def is_ordinary(value: str, *, is_quoted: bool) -> bool:
     """Say whether *value* is a type, call, lookup, path, URL, file name, date, version, address or prose."""
+    if value.isalnum():
+        return _TYPE.fullmatch(value) is not None or _DATE_LIKE.fullmatch(value) is not None
     return (
         _DATE_LIKE.fullmatch(value) is not None
         or (not is_quoted and _CALL_OR_INDEX.match(value) is not None)
@@ -115,10 +121,9 @@ def is_ordinary(value: str, *, is_quoted: bool) -> bool:
         or _TYPE.fullmatch(value) is not None
         or _is_path(value)
         or _URL.match(value) is not None
-        or _FILE_NAME.fullmatch(value) is not None
-        or _EMAIL.fullmatch(value) is not None
-        or _PUBLIC.match(value) is not None
-        or _DIGEST.match(value) is not None
+        or ("." in value and _FILE_NAME.fullmatch(value) is not None)
+        or ("@" in value and _EMAIL.fullmatch(value) is not None)
+        or _NO_SECRET.match(value) is not None
         or (" " in value and _is_prose(value))
     )
 

@@ -24,9 +24,8 @@ _INVISIBLE: Final = (
 _FULL_WIDTH: Final = "\uff01-\uff5e"
 # Full-width letters, digits and joiners. Chinese punctuation alone is no disguise.
 _TELLING: Final = re.compile(f"[{_INVISIBLE}\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff3f\uff0d]")
-_TOUCHED: Final = re.compile(f"[{_INVISIBLE}]|[{_FULL_WIDTH}]")
-_WIDE_RUN: Final = re.compile(f"[{_FULL_WIDTH}]+")
-_FULL_WIDTH_TO_ASCII: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_TOUCHED: Final = re.compile(f"[{_INVISIBLE}{_FULL_WIDTH}]")
+_WIDE_OFFSET: Final = 0xFEE0  # from U+FF01 to U+0021
 _ESCAPE: Final = re.compile(r"\\(?=[_*\-.~])")
 _BLANK: Final = re.compile(r"\s")
 _TOKEN_REACH: Final = 8_192
@@ -64,17 +63,16 @@ def fold_view(text: str) -> View | None:
     for match in _TOUCHED.finditer(text):
         place = match.start()
         touched.append(place)
-        if "\uff01" <= match.group() <= "\uff5e":
-            continue
         size = _append(text, at, place, slices, starts, sources, size)
         at = place + 1
+        character = match.group()
+        if "\uff01" <= character <= "\uff5e":
+            starts.append(size)
+            sources.append(place)
+            slices.append(chr(ord(character) - _WIDE_OFFSET))
+            size += 1
     _append(text, at, len(text), slices, starts, sources, size)
-    folded = _WIDE_RUN.sub(_to_ascii, "".join(slices))
-    return View(folded, starts, sources, touched)
-
-
-def _to_ascii(match: re.Match[str]) -> str:
-    return match.group().translate(_FULL_WIDTH_TO_ASCII)
+    return View("".join(slices), starts, sources, touched)
 
 
 def unescaped_view(text: str) -> View | None:
