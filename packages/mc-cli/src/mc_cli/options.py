@@ -22,12 +22,15 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"`{self.prog} --help` shows the options and an example")
 
 
-def command_parser(command: Command, example: str) -> Parser:
+def command_parser(
+    command: Command, example: str, *, formats: Sequence[str] = ("text", "json")
+) -> Parser:
     """Return the parser of *command* with the options that every command has.
 
     Args:
         command: The command.
         example: One complete command line; it ends the help.
+        formats: What `--format` takes; the first is the default.
     """
     parser = Parser(
         prog=f"memory-custodian {command.name}",
@@ -45,9 +48,7 @@ def command_parser(command: Command, example: str) -> Parser:
         metavar="DIR",
         help="Memory directory below `docs/` of the project root (default: docs/memory).",
     )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="Form of the answer."
-    )
+    parser.add_argument("--format", choices=formats, default=formats[0], help="Form of the answer.")
     parser.add_argument(
         "--json", action="store_const", const="json", dest="format", help="Short for --format json."
     )
