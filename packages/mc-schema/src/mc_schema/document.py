@@ -102,6 +102,8 @@ class Document:
     def remove_units(self, units: Iterable[Unit]) -> str:
         """Return the text without *units* and the blank lines that follow each.
 
+        Blank lines stay where they alone part what is left on both sides.
+
         A group whose last bullet goes, and that has no prose of its own, goes with it: an empty
         dated heading would say nothing.
 

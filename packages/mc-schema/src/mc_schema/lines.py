@@ -209,8 +209,10 @@ class _Scanner:
             inner = _column_after(column, blanks)
             # More than four columns behind a marker are one blank and indented code.
             is_code = inner - column > _TAB
-            self.items.append(column + 1 if is_code or not content[position:].strip() else inner)
-            column, position = inner, position + len(blanks)
+            position += len(blanks)
+            is_empty = position == len(content)
+            self.items.append(column + 1 if is_code or is_empty else inner)
+            column = inner
         return column, position
 
     def _container(self) -> int:
