@@ -42,6 +42,7 @@ class Notice(NamedTuple):
     code: str  # "unreadable", "oversized", "not_followed", "stale_baseline", "bad_baseline", "crashed"
     path: str  # as shown; "" when no file is meant
     message: str  # one sentence without a full stop
+    hint: str = ""  # what to do next
     failed: bool = True
 
 

@@ -53,7 +53,7 @@ def find_files(
     Raises:
         UnreadableFileError: A path is missing or a folder cannot be listed, and *on_notice* is not given.
     """
-    cwd, home = os.getcwd(), os.path.expanduser("~")  # noqa: PTH109, PTH111 - keep the text form
+    cwd, home = current_folder(), home_folder()
     found: dict[str, Source] = {}
     for path in paths:
         place = os.fspath(path)
@@ -69,10 +69,20 @@ def find_files(
 
 
 def scan_file(
-    source: Source, *, max_file_mb: float = 32, on_notice: OnNotice = None
+    source: Source,
+    *,
+    max_file_mb: float = 32,
+    on_notice: OnNotice = None,
+    on_read: Callable[[int], None] | None = None,
 ) -> Scanned | None:
     """
     Scan one regular file piece by piece; ``None`` when it could not be scanned, which is a notice.
+
+    Args:
+        source: The file.
+        max_file_mb: Largest size to scan, in MiB.
+        on_notice: Told what went wrong.
+        on_read: Told the size of each piece that was read.
 
     Raises:
         ScanError: As in `find_files`, or a rule failed, when *on_notice* is not given.
@@ -80,13 +90,13 @@ def scan_file(
     try:
         descriptor = _open(source, max_file_mb)
         with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            counter = _Counter(stream.read)
-            findings = examine(decode_pieces(counter.chunks()), source.shown)
-        return Scanned(source.shown, counter.size, findings)
-    except OSError as error:
-        problem = error if isinstance(error, ScanError) else _unreadable(source.shown, error)
+            chunks = _Chunks(stream.read, int(max_file_mb * _MIB), source.shown, on_read)
+            findings = examine(decode_pieces(chunks), source.shown)
+        return Scanned(source.shown, chunks.size, findings)
     except ScanError as error:
         problem = error
+    except OSError as error:
+        problem = _unreadable(source.shown, error)
     report(problem, source.shown, on_notice)
     return None
 
@@ -94,32 +104,53 @@ def scan_file(
 def scan_stream(
     read: Callable[[int], bytes], shown: str, *, max_file_mb: float = 32
 ) -> Scanned:
-    """Scan standard input or another stream of bytes; raises `UnreadableFileError` above the size limit."""
-    counter = _Counter(read, limit=int(max_file_mb * _MIB), shown=shown)
-    return Scanned(shown, counter.size, examine(decode_pieces(counter.chunks()), shown))._replace(
-        size=counter.size
-    )
+    """Scan standard input or another stream; raises `UnreadableFileError` above the size limit."""
+    chunks = _Chunks(read, int(max_file_mb * _MIB), shown)
+    findings = examine(decode_pieces(chunks), shown)
+    return Scanned(shown, chunks.size, findings)
+
+
+def current_folder() -> str:
+    """Return the working folder, or "" when it was deleted."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - the text form is compared
+    except OSError:
+        return ""
+
+
+def home_folder() -> str:
+    """Return the home folder, or "" when it is not known."""
+    home = os.path.expanduser("~")  # noqa: PTH111 - the text form is compared
+    return "" if home == "~" else home
 
 
 def report(problem: ScanError, shown: str, on_notice: OnNotice) -> None:
     """Turn *problem* into a notice, or raise it when nobody listens."""
     if on_notice is None:
         raise problem from None
-    on_notice(Notice(problem.code, problem.where or shown, problem.what))
+    on_notice(Notice(problem.code, problem.where or shown, problem.what, problem.hint))
 
 
-class _Counter:
-    """Reads pieces and counts their bytes."""
+class _Chunks:
+    """Reads a stream in pieces, counts them, and stops above the limit: a file may grow while it is read."""
 
-    def __init__(self, read: Callable[[int], bytes], limit: int = 0, shown: str = "") -> None:
-        self._read, self._limit, self._shown = read, limit, shown
+    def __init__(
+        self,
+        read: Callable[[int], bytes],
+        limit: int,
+        shown: str,
+        on_read: Callable[[int], None] | None = None,
+    ) -> None:
+        self._read, self._limit, self._shown, self._on_read = read, limit, shown, on_read
         self.size = 0
 
-    def chunks(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes]:
         while chunk := self._read(PIECE_BYTES):
             self.size += len(chunk)
-            if self._limit and self.size > self._limit:
+            if self.size > self._limit:
                 raise _oversized(self._shown, self._limit / _MIB)
+            if self._on_read is not None:
+                self._on_read(len(chunk))
             yield chunk
 
 
@@ -130,7 +161,9 @@ def _open(source: Source, max_file_mb: float) -> int:
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
-            raise UnreadableFileError("not a regular file", where=source.shown)
+            raise UnreadableFileError(
+                "not a regular file", where=source.shown, hint="pipe its text to `mc-scan -`"
+            )
         if state.st_size > max_file_mb * _MIB:
             raise _oversized(source.shown, max_file_mb)
     except BaseException:
@@ -151,7 +184,9 @@ def _oversized(shown: str, max_file_mb: float) -> UnreadableFileError:
 def _unreadable(shown: str, error: OSError) -> UnreadableFileError:
     # Not the error's own text: it repeats the file name as it is on disk.
     reason = os.strerror(error.errno) if error.errno else type(error).__name__
-    return UnreadableFileError(f"not readable ({reason})", where=shown)
+    return UnreadableFileError(
+        f"not readable ({reason})", where=shown, hint="check the path and its permissions"
+    )
 
 
 def _walk(folder: str, cwd: str, home: str, on_notice: OnNotice) -> Iterator[str]:

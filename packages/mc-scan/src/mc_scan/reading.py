@@ -23,7 +23,9 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_LONGEST_MARK: Final = 4
+_SAMPLE_BYTES: Final = 4096
+_PLAIN_BYTES: Final = bytes(range(0x20, 0x7F)) + b"\t\r\n"
+_PLAIN_SHARE: Final = 0.8
 
 
 class Window(NamedTuple):
@@ -46,11 +48,11 @@ def decode_pieces(chunks: Iterable[bytes]) -> Iterator[str]:
     first = b""
     for chunk in source:
         first += chunk
-        if len(first) >= _LONGEST_MARK:
+        if len(first) >= _SAMPLE_BYTES:
             break
     name, skip, errors = "utf-8", 0, "surrogateescape"
     for mark, encoding in _MARKS:
-        if first.startswith(mark):
+        if first.startswith(mark) and _is_wide(first[len(mark) : _SAMPLE_BYTES]):
             name, skip, errors = encoding, len(mark), "replace"
             break
     decoder = codecs.getincrementaldecoder(name)(errors)
@@ -58,6 +60,19 @@ def decode_pieces(chunks: Iterable[bytes]) -> Iterator[str]:
     for chunk in source:
         yield decoder.decode(chunk)
     yield decoder.decode(b"", final=True)
+
+
+def _is_wide(sample: bytes) -> bool:
+    """
+    Say whether bytes after a mark of UTF-16 or UTF-32 can be such text.
+
+    Stray bytes at the start of a UTF-8 file can look like a mark. Wide text with any ASCII in it, a line
+    end for one, has zero bytes, and never consists of plain ASCII bytes alone.
+    """
+    if b"\0" not in sample:
+        return not sample
+    plain = len(sample) - len(sample.translate(None, _PLAIN_BYTES))
+    return plain <= len(sample) * _PLAIN_SHARE
 
 
 def split_bytes(data: bytes) -> Iterator[bytes]:

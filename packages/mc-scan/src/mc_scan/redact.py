@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -42,7 +41,6 @@ def preview_of(candidate: Candidate, covered: int) -> str:
     return f"{name}{candidate.preview}{REDACTED}" if name else REDACTED
 
 
-@lru_cache(maxsize=512)
 def shown_name(name: str) -> str:
     """
     Return an assignment's *name* as it may be shown: at most 40 harmless characters.
@@ -53,7 +51,7 @@ def shown_name(name: str) -> str:
     if keyword is not None:
         return keyword.group()
     shown = _NOT_SHOWN.sub("", name)[-_MAX_NAME:].strip(" .-")
-    if len(name) > _LONGEST_PLAIN_NAME and _trips(name):
+    if len(name) > _LONGEST_PLAIN_NAME and not _is_clean(name):
         return REDACTED
     return shown
 
@@ -95,22 +93,34 @@ def _relative(path: str, folder: str) -> str | None:
     return path[len(lead) :] if path.startswith(lead) else None
 
 
-@lru_cache(maxsize=4096)
 def _redact_components(path: str) -> str:
+    if _is_clean(path) and all(map(_is_clean, path.split("/"))):
+        return path
     from mc_scan.engine import detect
 
     spans = [(candidate.start, candidate.end) for candidate in detect(path)]
     parts, at = [], 0
     for part in path.split("/"):
         end = at + len(part)
-        is_hit = part and any(start < end and stop > at for start, stop in spans)
-        parts.append(REDACTED if is_hit or _trips(part) else part)
+        is_hit = any(start < end and stop > at for start, stop in spans)
+        parts.append(REDACTED if part and (is_hit or not _is_clean(part)) else part)
         at = end + 1
     return "/".join(parts)
 
 
-@lru_cache(maxsize=4096)
-def _trips(text: str) -> bool:
+# Names and path parts that trip no rule, so that each is tried once. Nothing that matches is kept.
+_CLEAN: Final[set[str]] = set()
+_MAX_CLEAN: Final = 4096
+
+
+def _is_clean(text: str) -> bool:
+    if text in _CLEAN or not text:
+        return True
     from mc_scan.engine import detect
 
-    return bool(text) and bool(detect(text))
+    if detect(text):
+        return False
+    if len(_CLEAN) >= _MAX_CLEAN:
+        _CLEAN.clear()
+    _CLEAN.add(text)
+    return True

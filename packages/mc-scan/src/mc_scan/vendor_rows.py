@@ -284,7 +284,7 @@ VENDOR_ROWS: Final[tuple[VendorRow, ...]] = (
         "AZDO",
         rf"{_LEAD}(?P<body>[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}){_END}",
         min_entropy=3.5,
-        label="AZDO ",
+        label="DevOps token ",
         before=76,
         is_bound=False,
     ),
