@@ -216,9 +216,12 @@ class _Addition:
         if self.is_candidate and not evidence:
             evidence = ("conversation-unconfirmed",)
         reason = options.reason or ""
+        title = options.title or title_of(options.message)
+        if not title:
+            raise InvalidTextError("the message gives no title", hint="add one with `--title`")
         return Entry(
             id=parse_entry_id(entry_id),
-            title=options.title or title_of(options.message),
+            title=title,
             status=CANDIDATE if self.is_candidate else ACTIVE,
             scope=placement.scope,
             evidence=evidence,

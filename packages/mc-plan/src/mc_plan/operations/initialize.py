@@ -162,14 +162,9 @@ class _Initialization:
     def _replace(self) -> None:
         """Overwrite the files by their templates; identity and modules of the project stay."""
         for name in self._names():
-            before = self.memory.text(name)
-            # A conflict here is overwritten on purpose, so `write` must not refuse it.
-            self.memory.after[name] = self._replacement(name)
-            if (
-                before is not None
-                and before != self.memory.after[name]
-                and _has_content(name, before)
-            ):
+            before, after = self.memory.text(name), self._replacement(name)
+            self.memory.write(name, after)
+            if before not in (None, after) and _has_content(name, before or ""):
                 path = self.project.memory_file(name)
                 self.warnings.append(f"`{path}` holds text that is not from a template")
         index_all(self.memory, is_current=True)

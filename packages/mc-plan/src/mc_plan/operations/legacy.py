@@ -60,11 +60,12 @@ def draft_legacy_add(memory: MemorySet, seed: Seed, checked: CheckedAdd) -> Draf
     insert(memory, path, block, order=order)
     is_indexed = ensure_indexed(memory, path, is_current=False)
     type_ = placement.candidate_type or placement.row.type
-    add_record(memory, seed, f"Added {type_} memory to {path}.")
+    word = CANDIDATE if placement.candidate_type else type_
+    add_record(memory, seed, f"Added {word} memory to {path}.")
     lines = budget_lines(memory.snapshot, memory.before, memory.changed())
     is_candidate = path == INBOX_PATH
     return Draft(
-        operations=[Operation(f"Add {type_} memory", memory.project.memory_file(path))],
+        operations=[Operation(f"Add {word} memory", memory.project.memory_file(path))],
         changes=memory.changes(),
         warnings=budget_warnings(lines) + (inbox_warnings(memory) if is_candidate else []),
         budget=lines,
@@ -104,4 +105,5 @@ def _tombstone(title: str, message: str, reason: str | None, date: str) -> str:
     # The heading holds 72 characters; the rest of the text must not be lost.
     text = "" if whole == title else f"{whole} "
     why = " ".join((reason or _NO_REASON).split())
-    return f"## Tombstone: {title}\n{text}{_GUARD} Reason: {why} Date: {date}."
+    stop = "" if why.endswith((".", "!", "?", "。")) else "."
+    return f"## Tombstone: {title}\n{text}{_GUARD} Reason: {why}{stop} Date: {date}."
