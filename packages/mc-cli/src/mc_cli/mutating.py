@@ -15,14 +15,22 @@ from mc_cli.output import one_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
+    from typing import TypeAlias
 
     from mc_plan import Applied, Builder, Project, PublicPlan, Request
 
     from mc_cli.location import Location
     from mc_cli.options import Parser
+    from mc_cli.output import Result
+
+    Run: TypeAlias = Callable[[Namespace], Result]
 
 LOCK_TIMEOUT_KEY: Final = "lock-timeout"
 PLAN_ID: Final = "<PLAN_ID>"
+
+_written: Final[list[str]] = []
+"""What this process has written, for an interruption between the apply and its report."""
 
 
 class Outcome(NamedTuple):
@@ -49,6 +57,26 @@ def add_apply_options(parser: Parser) -> None:
         metavar="PLAN_ID",
         help="The id from the line `Plan ID:` of the preview.",
     )
+
+
+def reporting_files(run: Run) -> Run:
+    """Return the `run` of a command that, when interrupted late, still tells what it wrote.
+
+    Without it Ctrl-C after the last rename would be reported as `no files were written`.
+    """
+
+    def told(args: Namespace) -> Result:
+        _written.clear()
+        try:
+            return run(args)
+        except KeyboardInterrupt as error:
+            if _written:
+                from mc_plan import FilesReport
+
+                error.files = FilesReport(written=tuple(_written))  # type: ignore[attr-defined]
+            raise
+
+    return told
 
 
 def project_at(location: Location) -> Project:
@@ -85,17 +113,21 @@ def run_request(
     here = project.with_usable_state()
     if here.state.fallback:
         _notify(here.state.fallback)
+    from mc_lock import SignalGuard
     from mc_plan import execute
 
-    applied = execute(
-        here,
-        build,
-        request=request,
-        confirm=confirm,
-        notify=_notify,
-        timeout_seconds=float(location.config.get(LOCK_TIMEOUT_KEY, 10.0)),
-        break_stale=args.break_stale_lock,
-    )
+    with SignalGuard() as guard:
+        applied = execute(
+            here,
+            build,
+            request=request,
+            confirm=confirm,
+            notify=_notify,
+            timeout_seconds=float(location.config.get(LOCK_TIMEOUT_KEY, 10.0)),
+            break_stale=args.break_stale_lock,
+            guard=guard,
+        )
+        _written.extend(file.path for file in applied.written)
     return _outcome(applied)
 
 
@@ -139,16 +171,25 @@ def _quoted(word: str) -> str:
 
 
 def _previewed(project: Project, build: Builder, request: Request) -> Outcome:
-    from mc_plan import IMMEDIATE, find_interruption, preview
+    from mc_plan import IMMEDIATE, preview
 
-    notices = []
-    interruption = find_interruption(project)
-    if interruption is not None:
-        notices.append(f"warning: {interruption.what}; {interruption.hint}")
+    notices = _interruption_notices(project)
     plan = preview(project, build, request=request)
     if project.state.fallback and request.confirmation != IMMEDIATE:
         notices.append(project.state.fallback)
     return Outcome(plan.public(), plan.result, False, (), tuple(notices), exits.OK)
+
+
+def _interruption_notices(project: Project) -> list[str]:
+    from mc_lock import StateError
+    from mc_plan import find_interruption
+
+    try:
+        found = find_interruption(project)
+    except StateError as error:
+        # A preview only reads: a state directory that cannot be used does not stop it.
+        return [f"warning: {error.what}: {error.where}"]
+    return [] if found is None else [f"warning: {found.what}; {found.hint}"]
 
 
 def _outcome(applied: Applied) -> Outcome:

@@ -12,6 +12,7 @@ from mc_cli.mutating import (
     add_apply_options,
     command_line,
     files_written_text,
+    reporting_files,
     require_unblocked,
     run_request,
 )
@@ -87,6 +88,7 @@ def parser(command: Command) -> Parser:
     return made
 
 
+@reporting_files
 def run(args: Namespace) -> Result:
     """Add, or preview, what *args* ask."""
     from mc_plan import StalePlanError
@@ -275,5 +277,6 @@ def _text(checked: CheckedAdd, outcome: Outcome, added: Added) -> str:
 
 
 def _headline(verb: str, added: Added) -> str:
-    what = f"{added.status} {added.id}" if added.id else f"{added.type} memory"
+    word = added.status if added.status == "candidate" else added.type
+    what = f"{added.status} {added.id}" if added.id else f"{word} memory"
     return f"{verb} {what} to {one_line(added.path)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mc_cli.location import require_memory
-from mc_cli.mutating import files_written_text, run_request
+from mc_cli.mutating import files_written_text, reporting_files, run_request
 from mc_cli.notices import protocol_notices
 from mc_cli.options import command_parser
 from mc_cli.output import Result, one_line
@@ -31,6 +31,7 @@ def parser(command: Command) -> Parser:
     return made
 
 
+@reporting_files
 def run(args: Namespace) -> Result:
     """Enable what *args* name."""
     from mc_plan.operations.enable import build_enable, enable_request, parse_feature

@@ -12,6 +12,7 @@ from mc_cli.mutating import (
     add_apply_options,
     command_line,
     files_written_text,
+    reporting_files,
     run_request,
 )
 from mc_cli.notices import protocol_notices
@@ -68,6 +69,7 @@ def parser(command: Command) -> Parser:
     return made
 
 
+@reporting_files
 def run(args: Namespace) -> Result:
     """Create, repair or replace the memory set, as *args* ask."""
     from mc_plan.operations.initialize import InitOptions, build_initialize, init_request
