@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mc_lock import StateError
+
     from mc_plan.draft import Request
     from mc_plan.project import Project
 
@@ -33,6 +35,7 @@ _SUFFIX: Final = ".seed"
 _STAGED_SUFFIX: Final = ".tmp"
 _SWEEP_LIMIT: Final = 100
 _ID_DIGITS: Final = 8
+_TRIES: Final = 10
 _NONCE: Final = re.compile(r"[0-9a-f]{64}")
 _DATE: Final = re.compile(r"[0-9]{8}")
 
@@ -128,7 +131,7 @@ def kept_values(
     sweep_expired(project.state.plans, now)
     secret = _read_secret(project) or _create_secret(project)
     path = project.state.plans / _seed_name(secret, project, project_id, request)
-    while True:
+    for _ in range(_TRIES):
         found = _read_seed(path, now)
         if found is not None:
             return found
@@ -136,6 +139,7 @@ def kept_values(
         values = fresh_values(now)
         if _create_whole(path, _format_seed(values)):
             return values
+    raise _stuck(path)
 
 
 def drop_seed(project: Project, project_id: str | None, request: Request) -> None:
@@ -238,12 +242,25 @@ def _read_secret(project: Project) -> bytes | None:
 def _create_secret(project: Project) -> bytes:
     path = project.state.plans / _KEY_NAME
     secret = os.urandom(_NONCE_BYTES)
-    while not _create_whole(path, secret):
+    for _ in range(_TRIES):
+        if _create_whole(path, secret):
+            return secret
         found = _read_secret(project)
         if found is not None:
             return found
         _discard(path)
-    return secret
+    raise _stuck(path)
+
+
+def _stuck(path: Path) -> StateError:
+    from mc_lock import StateError
+
+    return StateError(
+        "a file of the state directory can neither be used nor replaced",
+        where=str(path),
+        hint=f"check what `{path}` is, then remove it",
+        code="private_file_unusable",
+    )
 
 
 def _create_whole(path: Path, data: bytes) -> bool:
