@@ -117,7 +117,8 @@ WORK: dict[str, Callable[[str], None]] = {
 
 
 def repeated(unit: str, length: int) -> str:
-    return unit * (length // len(unit))
+    """Return *length* characters of *unit* as one paragraph where it can be, and a second one."""
+    return unit * (length // len(unit)) + "\n\nend\n"
 
 
 def calls(work: Callable[[str], None], text: str) -> int:

@@ -13,6 +13,8 @@ _FENCE: Final = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
 _LIST_MARKER: Final = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)", re.ASCII)
 _BLANKS: Final = re.compile(r"[ \t]*")
 _COMMENT_TOKEN: Final = re.compile(r"`+|<!--")
+_BLOCK_STARTS: Final = frozenset(("", *" \t-*+`~0123456789"))
+"""First characters of the lines that can open a fence, continue a list item or leave one open."""
 _FENCE_MARKERS: Final = ("```", "~~~")
 _CONFLICT: Final = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 _TAB: Final = 4
@@ -149,7 +151,9 @@ class _Scanner:
 
     def _line(self, index: int, start: int, content_end: int, end: int, content: str) -> Line:
         opaque_from = self.comment
-        in_comment = self._comment_line(index, content)
+        in_comment = opaque_from > 0
+        if in_comment:
+            self._comment_line(index, content)
         in_fence = not in_comment and self._fence_line(content, index + 1)
         if in_fence:
             opaque_from = self.fence.line if self.fence else self.closed
@@ -160,22 +164,25 @@ class _Scanner:
             opaque_from = index + 1 if in_comment else 0
         return Line(start, content_end, end, content, in_fence, in_comment, index + 1, opaque_from)
 
-    def _comment_line(self, index: int, content: str) -> bool:
-        if not self.comment:
-            return False
+    def _comment_line(self, index: int, content: str) -> None:
         close = content.find("-->")
         if close >= 0:
             self.comment = 0
             if "<!--" in content[close:]:
                 self._opens_comment(index, close + 3)
-        return True
 
     def _fence_line(self, content: str, number: int) -> bool:
-        stripped = content.strip()
         if self.fence is None:
-            column, position = self._enter_items(content) if stripped else (0, 0)
+            if content[:1] not in _BLOCK_STARTS:
+                # Most lines: text at column 0 opens nothing and ends every list item.
+                self.items.clear()
+                return False
+            if not content.strip():
+                return False
+            column, position = self._enter_items(content)
             self.fence = self._opened_fence(content, position, column, number)
             return self.fence is not None
+        stripped = content.strip()
         width = indent_width(content)
         if stripped and width < self.fence.container:
             # The list item is over, and its fence with it; this line may open another one.
