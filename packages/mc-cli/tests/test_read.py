@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 import jsonschema
 import pytest
 from mc_cli.notices import place_key
-from mc_lock import resolve_state_directory
-from mc_retrieve.testing import MANIFEST_TEXT, METADATA, entry_text, numbered_id, write_project
+from mc_lock import acquire_mutation_lock, resolve_state_directory
+from mc_retrieve.testing import (
+    MANIFEST_TEXT,
+    METADATA,
+    PROJECT_ID,
+    entry_text,
+    numbered_id,
+    write_project,
+)
 from mc_schema.trust import TRUST_BOUNDARY
 
 if TYPE_CHECKING:
@@ -448,6 +455,41 @@ def test_an_interrupted_change_is_told_on_standard_error(
     assert done.returncode == 0
     assert "`memory-custodian recover`" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_change_that_is_going_on_is_no_interruption(
+    tmp_path: Path, memory_custodian: RunCommand
+) -> None:
+    memory = write_project(tmp_path)
+    state = resolve_state_directory(tmp_path)
+    lock = acquire_mutation_lock(
+        state,
+        read_identity=lambda: PROJECT_ID,
+        memory_dir=memory,
+        project_root=tmp_path,
+        command="add",
+        notify=lambda _: None,
+    )
+    with lock:
+        (state.journal / f"{place_key(memory)}.json").write_bytes(b"{}")
+        done = memory_custodian(["read"], cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_text_of_an_inadmissible_entry_stands_outside_a_frame(
+    tmp_path: Path, memory_custodian: RunCommand
+) -> None:
+    entry = entry_text(
+        body=MARKER, status=MARKER, scope=MARKER, title=MARKER, evidence=(MARKER,), label="Rule"
+    )
+    write_project(tmp_path, {"decisions.md": f"# D\n\n{entry}"})
+
+    for form in ("text", "json"):
+        done = memory_custodian(["read", "--task", "planning", "--format", form], cwd=tmp_path)
+
+        assert MARKER not in done.stdout + done.stderr
+        assert "inadmissible" in done.stdout
 
 
 def test_the_place_of_a_journal_is_that_of_the_plan_package(tmp_path: Path) -> None:

@@ -64,11 +64,25 @@ def journal_files(location: Location) -> list[Path]:
     return [place for place in places if os.path.lexists(place)]
 
 
-def journal_notices(location: Location) -> tuple[str, ...]:
-    """Return the one line for standard error when a change of this place was interrupted."""
-    if not journal_files(location):
+def journal_notices(location: Location, project_id: str | None) -> tuple[str, ...]:
+    """Return the one line for standard error when a change of this place was interrupted.
+
+    While somebody alive holds the lock the journal is work in progress (reliability 5.3).
+    """
+    if not journal_files(location) or _is_locked(location, project_id):
         return ()
     return (_INTERRUPTED,)
+
+
+def _is_locked(location: Location, project_id: str | None) -> bool:
+    from mc_lock import StateError, describe_holder, resolve_state_directory
+
+    state = resolve_state_directory(location.root)
+    try:
+        holder = describe_holder(state, project_id, location.memory_path)
+    except StateError:
+        return False
+    return holder is not None and holder.state == "alive"
 
 
 def place_key(memory_path: Path) -> str:

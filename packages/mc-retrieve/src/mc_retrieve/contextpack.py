@@ -104,7 +104,7 @@ class Omitted(NamedTuple):
     reason: str
     """One of `REASONS`."""
     detail: str = ""
-    """More about it; may quote a field of an inadmissible entry, never private text."""
+    """More about it, in words that quote nothing of the file."""
 
     @property
     def label(self) -> str:
@@ -258,7 +258,9 @@ class _Builder:
             if unit.unit.ordinal in taken or not _is_entry(unit):
                 continue
             reason = BUDGET if self._is_served(unit) else unit.standing.status
-            detail = "; ".join(problem.message for problem in unit.standing.problems)
+            # Codes, not messages: those quote the entry, and this list is outside its frame.
+            codes = dict.fromkeys(problem.code for problem in unit.standing.problems)
+            detail = ", ".join(code.replace("_", " ") for code in codes)
             line = self._line(file, unit.unit.line)
             self.omitted.append(Omitted(file.path, unit.entry_id, line, reason, detail))
         if file.hidden_line:

@@ -53,6 +53,7 @@ def run(args: Namespace) -> Result:
     location = require_memory(args)
     manifest = require_manifest(location)
     request = PackRequest(args.task, tuple(args.rule), tuple(args.profile), tuple(args.area))
+    metadata = manifest.manifest.metadata
     pack = build_pack(location.memory_path, manifest.manifest, request)
     is_answered = bool(pack.files) and not pack.missing and (pack.complete or not args.strict)
     return Result(
@@ -60,8 +61,8 @@ def run(args: Namespace) -> Result:
         lambda: pack_as_text(pack, names_only=args.names_only),
         exits.OK if is_answered else exits.NO,
         (
-            *protocol_notices(manifest.manifest.metadata),
-            *journal_notices(location),
+            *protocol_notices(metadata),
+            *journal_notices(location, metadata.project_id),
             *_pack_notices(pack, location.memory_dir, strict=args.strict),
         ),
     )
