@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mc_cli.commands import Command
 
 
+OPERATIONAL: Final = ("benchmark", "health", "index", "init-root")
+"""Commands of `cortex` beside the contract's eight."""
 _EXAMPLE: Final = (
     'example: memory-custodian add "Support Python 3.10+" --type decision '
     "--evidence repo:pyproject.toml"
@@ -43,9 +45,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def cortex_main(argv: Sequence[str] | None = None) -> int:
     """Run `mc-cortex`, the same as `memory-custodian cortex`, before any parser is built."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] and arguments[0] in OPERATIONAL:
+        from mc_cli.cortex.operations import main as run_operation
+
+        return int(run_operation(arguments))
     from mc_cli.cortex import main as run_cortex
 
-    return int(run_cortex(list(sys.argv[1:] if argv is None else argv)))
+    return int(run_cortex(arguments))
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -75,7 +75,11 @@ def is_threshold(value: object) -> bool:
 
 
 def collect_evidence(
-    root: Any, *, now_ms: int, thresholds: Mapping[str, Any] | None = None
+    root: Any,
+    *,
+    now_ms: int,
+    thresholds: Mapping[str, Any] | None = None,
+    manifest: str | None = None,
 ) -> dict[str, Any]:
     """Return the evidence below the health root *root*.
 
@@ -83,6 +87,7 @@ def collect_evidence(
         root: A folder with `LIFEOS/MEMORY`, or a plain memory root made by `cortex init-root`.
         now_ms: The clock, milliseconds since 1970.
         thresholds: Overrides; the reviewer's grace decides what counts as timed out.
+        manifest: Path of an adopted index's manifest, in place of the usual one.
 
     Raises:
         InvalidThresholdError: An override is not a finite number above zero.
@@ -90,7 +95,8 @@ def collect_evidence(
     from mc_retrieve.health_evidence import collect
 
     effective = effective_thresholds(thresholds)
-    found = collect(root, now_ms=now_ms, grace_ms=effective["reviewerRunGraceMs"])
+    grace_ms = effective["reviewerRunGraceMs"]
+    found = collect(root, now_ms=now_ms, grace_ms=grace_ms, manifest=manifest)
     return Evidence(found, now_ms=now_ms, thresholds=effective)
 
 

@@ -48,13 +48,20 @@ def health_root(root: Any, manifest: str | None = None) -> HealthRoot:
     A root made by `cortex init-root` is its own memory; any other has it in `LIFEOS/MEMORY`.
     """
     base = os.path.realpath(root)
-    if is_plain_root(base):
-        memory, policy = base, os.path.join(base, "CORTEX_INDEX_POLICY.json")
-    else:
-        memory = os.path.join(base, "LIFEOS", "MEMORY")
-        policy = os.path.join(base, "LIFEOS", "CORTEX_INDEX_POLICY.json")
+    memory = base if is_plain_root(base) else os.path.join(base, "LIFEOS", "MEMORY")
+    policy = policy_of(memory)
     found = manifest or os.path.join(memory, "INDEX", "index-manifest.json")
     return HealthRoot(memory, os.path.join(memory, "OBSERVABILITY"), policy, found)
+
+
+def policy_of(memory: str) -> str:
+    """Return where the index-policy marker of the memory root *memory* lies.
+
+    It is `LIFEOS/CORTEX_INDEX_POLICY.json` for `LIFEOS/MEMORY`, else in the root itself.
+    """
+    parent, name = os.path.split(memory)
+    is_nested = name == "MEMORY" and os.path.basename(parent) == "LIFEOS"
+    return os.path.join(parent if is_nested else memory, "CORTEX_INDEX_POLICY.json")
 
 
 def is_plain_root(base: str) -> bool:

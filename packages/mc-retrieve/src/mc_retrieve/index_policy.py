@@ -24,6 +24,9 @@ MANIFEST_SCHEMA: Final = "lifeos-cortex-index/v1"
 MARKER: Final = {"schema": POLICY_SCHEMA, "policy": NO_INDEX}
 """The whole content of `CORTEX_INDEX_POLICY.json`."""
 
+_EXITS: Final = {"ok": 0, NO_INDEX: 0, "absent": 1}
+_CRITICAL: Final = 2
+
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _MANIFEST_KEYS: Final = {"schema", "canonical_sha256", "index_path", "index_sha256", "indexed_at"}
 _MAX_BYTES: Final = 1 << 20
@@ -46,6 +49,11 @@ def index_evidence(manifest: str, policy: str, memory: str, *, now_ms: int) -> d
     if not os.path.lexists(policy):
         return {"status": "absent", **known}
     return {"status": NO_INDEX if _read_object(policy) == MARKER else "invalid", **known}
+
+
+def exit_of(status: str) -> int:
+    """Return the exit code of `cortex index status`: 0 proven, 1 no evidence, 2 wrong."""
+    return _EXITS.get(status, _CRITICAL)
 
 
 def _verified(manifest: str, memory: str, now_ms: int) -> dict[str, Any]:
