@@ -716,31 +716,31 @@ def test_sarif_holds_what_code_scanning_needs_and_no_content(tmp_path: Path, che
     first, second = (check(tmp_path, "--format", "sarif") for _ in range(2))
 
     document = json.loads(first.stdout)
-    (run,) = document["runs"]
-    rules = run["tool"]["driver"]["rules"]
     assert (first.returncode, document["version"]) == (1, "2.1.0")
     assert first.stdout == second.stdout
-    assert run["columnKind"] == "unicodeCodePoints"
-    assert {"github-token", "home-path", "no_evidence"} <= {r["ruleId"] for r in run["results"]}
-    for result in run["results"]:
-        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        (location,) = result["locations"]
-        assert " " not in location["physicalLocation"]["artifactLocation"]["uri"]
-        assert location["physicalLocation"]["region"]["startLine"] >= 1
-        mark = result["partialFingerprints"]["primaryLocationLineHash"]
-        assert re.fullmatch("[0-9a-f]{16}:[0-9]+", mark)
-    for rule in rules:
-        assert rule["help"]["text"]
-        assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
-    token = next(result for result in run["results"] if result["ruleId"] == "github-token")
-    assert token["locations"][0]["physicalLocation"]["region"] == {
+    names = [run["tool"]["driver"]["name"] for run in document["runs"]]
+    assert names == ["mc-scan", "memory-custodian"]
+    found = {r["ruleId"]: r for run in document["runs"] for r in run["results"]}
+    assert {"github-token", "home-path", "no_evidence"} <= set(found)
+    for run in document["runs"]:
+        rules = run["tool"]["driver"]["rules"]
+        assert run["columnKind"] == "unicodeCodePoints"
+        for result in run["results"]:
+            assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+            (location,) = result["locations"]
+            assert " " not in location["physicalLocation"]["artifactLocation"]["uri"]
+            assert location["physicalLocation"]["region"]["startLine"] >= 1
+            mark = result["partialFingerprints"]["primaryLocationLineHash"]
+            assert re.fullmatch("[0-9a-f]{16}:[0-9]+", mark)
+        for rule in rules:
+            assert rule["help"]["text"]
+            assert rule["defaultConfiguration"]["level"] in ("error", "warning", "note")
+    assert found["github-token"]["locations"][0]["physicalLocation"]["region"] == {
         "startLine": 3,
         "startColumn": 3,
         "endLine": 3,
         "endColumn": 43,
     }
-    scan_rule = rules[token["ruleIndex"]]["properties"]
-    assert (scan_rule["tags"][0], scan_rule["security-severity"]) == ("security", "8.5")
     assert not re.search("snippet|contextRegion|contents", first.stdout)
 
 
@@ -749,7 +749,26 @@ def test_sarif_of_a_clean_project_has_an_empty_list(tmp_path: Path, check: Check
 
     done = check(tmp_path, "--format=sarif")
 
-    assert (done.returncode, json.loads(done.stdout)["runs"][0]["results"]) == (0, [])
+    results = [run["results"] for run in json.loads(done.stdout)["runs"]]
+    assert (done.returncode, results) == (0, [[], []])
+
+
+def test_the_configured_baseline_accepts_what_people_accepted(tmp_path: Path, check: Check) -> None:
+    write_project(tmp_path, {"constraints.md": f"# C\n\n- {TOKEN}\n- /Users/somebody/x\n"})
+    (found,) = [f for f in _findings(check(tmp_path, "--json").stdout) if f["code"] == "home-path"]
+    entry = {name: found[name] for name in ("fingerprint", "severity", "path")}
+    (tmp_path / "accepted.json").write_text(
+        json.dumps({"version": 1, "entries": [{**entry, "rule": "home-path"}]}), encoding="utf-8"
+    )
+    config = tmp_path / "memory-custodian.toml"
+
+    config.write_text('scan.baseline = "accepted.json"\n', encoding="utf-8")
+    accepted = _findings(check(tmp_path, "--json").stdout)
+    config.write_text('scan.baseline = "gone.json"\n', encoding="utf-8")
+    unread = _findings(check(tmp_path, "--json").stdout)
+
+    assert {"github-token"} == {f["code"] for f in accepted if f["subject"] != "general"}
+    assert {"github-token", "home-path", "scan_failed"} <= {f["code"] for f in unread}
 
 
 def test_an_inline_mark_silences_a_warning_and_never_an_error(tmp_path: Path, check: Check) -> None:

@@ -38,9 +38,3 @@ class Finding(NamedTuple):
     """1-based; 0 when the whole line is meant."""
     fingerprint: str = ""
     """Of a scan finding; independent of the value."""
-    end_line: int = 0
-    """1-based; 0 when no end is known."""
-    end_column: int = 0
-    """The column after the last character; 0 when no end is known."""
-    occurrence: int = 1
-    """This is the k-th scan finding of its file with an equal line."""

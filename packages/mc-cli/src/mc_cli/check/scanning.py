@@ -6,7 +6,8 @@ No finding holds a character of what was found.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_retrieve.memorydir import Fault, TextFile, read_text
 
@@ -15,9 +16,10 @@ from mc_cli.check.finding import ERROR, Finding
 from mc_cli.check.progress import tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mc_scan import Finding as ScanFinding
+    from mc_scan import ScanError
 
     from mc_cli.check.inspection import Inspection
 
@@ -27,28 +29,37 @@ _BYTES_PER_MB: Final = 1 << 20
 _HOME_PATH: Final = "home-path"
 
 
-def scan_files(inspection: Inspection, *, only: str | None) -> list[ScanFinding]:
-    """Return the scan findings of every text file below the memory directory and the agent files.
+class ScanResult(NamedTuple):
+    """What the scan found, and what kept it from being whole."""
+
+    findings: tuple[ScanFinding, ...]
+    """In order of path, line and column; what a mark or the baseline accepts is left out."""
+    failures: tuple[Finding, ...] = ()
+    """The baseline, or the scan itself, failed."""
+
+
+def scan_files(inspection: Inspection, *, only: str | None) -> ScanResult:
+    """Scan every text file below the memory directory and the agent files.
 
     Args:
-        inspection: The project; its configuration says whether inline marks count.
+        inspection: The project; its configuration names the baseline and says whether inline marks
+            count.
         only: ``security`` or ``privacy``, to look for one of the two.
-
-    Raises:
-        ScanError: A rule failed; the error holds no scanned text.
     """
-    from mc_scan import scan_text
+    from mc_scan import ScanError
 
-    inline = bool(inspection.location.config.get("scan.inline", True))
-    found: list[ScanFinding] = []
-    for path, text in _texts(inspection):
-        found += scan_text(text, path, only=only, inline=inline)
-        if path == inspection.repo_path(PREFERENCES) and only != "security":
-            found += _machine_paths(text, path)
-    return sorted(found, key=lambda f: (f.path, f.line, f.column, f.rule))
+    try:
+        found = _scanned(inspection, only)
+    except ScanError as error:
+        return ScanResult((), (_failed(error),))
+    try:
+        return ScanResult(_without_accepted(inspection, found))
+    except ScanError as error:
+        # Without its baseline a scan shows too much, never too little.
+        return ScanResult(tuple(found), (_failed(error),))
 
 
-def as_findings(scanned: list[ScanFinding]) -> tuple[Finding, ...]:
+def as_findings(scanned: Iterable[ScanFinding]) -> tuple[Finding, ...]:
     """Return *scanned* as findings of `check`: errors stay errors, warnings warnings."""
     from mc_scan import RULES
 
@@ -64,18 +75,43 @@ def as_findings(scanned: list[ScanFinding]) -> tuple[Finding, ...]:
             rules[found.rule].category,
             found.column,
             found.fingerprint,
-            found.end_line,
-            found.end_column,
-            found.occurrence,
         )
         for found in scanned
     )
 
 
-def failed_scan(error: Any) -> Finding:
-    """Return the finding that says that the scan itself failed; `ScanError` holds no text."""
+def _scanned(inspection: Inspection, only: str | None) -> list[ScanFinding]:
+    from mc_scan import scan_text
+
+    inline = bool(inspection.location.config.get("scan.inline", True))
+    found: list[ScanFinding] = []
+    for path, text in _texts(inspection):
+        found += scan_text(text, path, only=only, inline=inline)
+        if path == inspection.repo_path(PREFERENCES) and only != "security":
+            found += _machine_paths(text, path)
+    return sorted(found, key=lambda f: (f.path, f.line, f.column, f.rule))
+
+
+def _failed(error: ScanError) -> Finding:
+    """Return the finding that says that the scan failed; a `ScanError` holds no scanned text."""
     path, _, _ = error.where.partition(":")
     return Finding(path, 0, ERROR, "scan_failed", error.what, error.hint)
+
+
+def _without_accepted(inspection: Inspection, found: list[ScanFinding]) -> tuple[ScanFinding, ...]:
+    """Return *found* without what the configured baseline accepts.
+
+    Raises:
+        BaselineError: It is missing, unreadable or malformed.
+    """
+    location = inspection.location
+    name = location.config.get("scan.baseline")
+    if name is None:
+        return tuple(found)
+    from mc_scan.baseline import read_baseline
+
+    baseline = read_baseline(os.fspath(location.root / name), name)
+    return tuple(finding for finding in found if not baseline.apply(finding).suppressed)
 
 
 def _texts(inspection: Inspection) -> Iterator[tuple[str, str]]:

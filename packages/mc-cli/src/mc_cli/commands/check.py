@@ -9,7 +9,7 @@ from mc_cli.check.finding import PRIVACY, SECURITY
 from mc_cli.check.inspection import inspect
 from mc_cli.check.report import counted, report_as_data, report_as_text
 from mc_cli.check.run import run_checks
-from mc_cli.check.scanning import as_findings, failed_scan, scan_files
+from mc_cli.check.scanning import as_findings, scan_files
 from mc_cli.location import require_memory
 from mc_cli.notices import protocol_notices
 from mc_cli.options import Parser, command_parser
@@ -18,7 +18,6 @@ from mc_cli.output import Result
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from mc_cli.check.finding import Finding
     from mc_cli.check.inspection import Inspection
     from mc_cli.check.run import Report
     from mc_cli.commands import Command
@@ -47,31 +46,23 @@ def run(args: Namespace) -> Result:
     location = require_memory(args)
     inspection = inspect(location)
     asked = [subject for subject in (SECURITY, PRIVACY) if getattr(args, subject)]
-    scanned = _scanned(inspection, asked[0] if len(asked) == 1 else None)
+    scan = scan_files(inspection, only=asked[0] if len(asked) == 1 else None)
+    scanned = (*as_findings(scan.findings), *scan.failures)
     report = run_checks(inspection, scanned, strict=args.strict)
+
+    def text() -> str:
+        if args.format == SARIF:
+            from mc_cli.check.sarif import report_as_sarif
+
+            return report_as_sarif(report, scan.findings, memory_dir=location.memory_dir)
+        return report_as_text(report, detail=bool(asked))
+
     return Result(
         report_as_data(report, memory_dir=location.memory_dir),
-        lambda: _text(args.format, report, location.memory_dir, detail=bool(asked)),
+        text,
         exits.OK if report.passed else exits.NO,
         _notices(inspection, report),
     )
-
-
-def _text(form: str, report: Report, memory_dir: str, *, detail: bool) -> str:
-    if form == SARIF:
-        from mc_cli.check.sarif import report_as_sarif
-
-        return report_as_sarif(report, memory_dir=memory_dir)
-    return report_as_text(report, detail=detail)
-
-
-def _scanned(inspection: Inspection, only: str | None) -> tuple[Finding, ...]:
-    from mc_scan import ScanError
-
-    try:
-        return as_findings(scan_files(inspection, only=only))
-    except ScanError as error:
-        return (failed_scan(error),)
 
 
 def _notices(inspection: Inspection, report: Report) -> tuple[str, ...]:
