@@ -101,6 +101,51 @@ def test_failing_call_leaves_every_file_before_or_after(
     assert reached >= 20
 
 
+def test_failing_read_leaves_every_file_before_or_after(
+    tmp_path: Path, samples: Any, changed_tree: Any
+) -> None:
+    class Unreadable(Filesystem):
+        def __init__(self, fail_at: int) -> None:
+            self.left = fail_at
+
+        def open_read(self, path: Path) -> int:
+            self.left -= 1
+            if self.left == 0:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return super().open_read(path)
+
+    failed = 0
+    for fail_at in range(1, SAMPLE_CALLS):
+        place = samples.make_place(tmp_path / str(fail_at))
+        place.write(DECISIONS, place.read(DECISIONS), 0o640)
+        before = place.tree()
+        filesystem = Unreadable(fail_at)
+        try:
+            apply_sample(place, samples, filesystem)
+        except PlanError as error:
+            failed += 1
+            check_report(place, error, before, changed_tree, os.strerror(errno.EIO))
+        if filesystem.left > 0:
+            break
+        assert place.tree() == before
+        assert place.state_files() == []
+    assert failed >= 12
+
+
+@pytest.mark.parametrize("owner", [12_345, None], ids=["other-user", "own-user"])
+def test_owner_is_kept(place: Any, samples: Any, owner: int | None) -> None:
+    path = place.project.path(DECISIONS)
+    wanted = (owner, owner) if owner is not None and os.geteuid() == 0 else (-1, -1)
+    os.chown(path, *wanted)
+    before = path.lstat()
+
+    apply_sample(place, samples)
+
+    after = path.lstat()
+    assert (before.st_uid, before.st_gid) == (after.st_uid, after.st_gid)
+    assert before.st_ino != after.st_ino
+
+
 def test_failure_once_is_undone_and_reported_as_nothing_written(place: Any, samples: Any) -> None:
     names = CountingFilesystem()
     other = samples.make_place(place.project.root.parent / "other")

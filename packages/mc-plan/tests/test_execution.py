@@ -313,6 +313,13 @@ def test_unknown_protocol_is_refused_before_the_builder_runs(
     assert place.state_files() == []
 
 
+def test_argument_that_is_not_unicode_is_an_input_error(place: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        preview(place.project, build_inbox(), request=preview_request(arguments={"a": "\udcff"}))
+
+    assert caught.value.code == "not_unicode"
+
+
 def test_change_to_the_same_bytes_writes_nothing(place: Any) -> None:
     def build(snapshot: Snapshot, seed: Seed) -> Draft:
         return Draft(
@@ -370,7 +377,6 @@ def test_plan_id_is_the_same_in_other_folders_zones_and_languages(
             "TZ": zone,
             "LANG": language,
             "LC_ALL": language,
-            "PYTHONUTF8": "1",
             # One state directory, so one pending seed.
             "XDG_STATE_HOME": str(tmp_path / "state"),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -422,6 +423,15 @@ def test_clone_with_the_same_project_id_is_not_held_up(tmp_path: Path, samples: 
 
     assert find_interruption(clone.project) is None
     assert len(list_journals(clone.project.state)) == 1
+
+
+def test_clone_is_not_held_up_by_a_deleted_sibling(tmp_path: Path, samples: Any) -> None:
+    place = interrupted_at(tmp_path, samples, "decisions.md")
+    clone = make(tmp_path, samples, "clone").project._replace(state=place.project.state)
+    shutil.rmtree(place.project.root)
+
+    assert find_interruption(clone) is None
+    assert len(list_journals(clone.state)) == 1
 
 
 def test_change_in_progress_is_no_interruption(place: Any, samples: Any) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from mc_plan.execution import Applied, execute, preview
     from mc_plan.files import Filesystem
-    from mc_plan.interruption import Interruption, find_interruption
+    from mc_plan.interruption import Interruption, find_interruption, find_strays
     from mc_plan.journal_store import list_journals
     from mc_plan.pending import Seed, pending_count
     from mc_plan.plan import Plan
@@ -89,7 +89,7 @@ _HOMES: Final = {
     ),
     "execution": ("Applied", "execute", "preview"),
     "files": ("Filesystem",),
-    "interruption": ("Interruption", "find_interruption"),
+    "interruption": ("Interruption", "find_interruption", "find_strays"),
     "journal_store": ("list_journals",),
     "pending": ("Seed", "pending_count"),
     "plan": ("Plan",),
@@ -140,6 +140,7 @@ __all__ = [
     "execute",
     "files_report",
     "find_interruption",
+    "find_strays",
     "list_journals",
     "open_memory_root",
     "open_project",

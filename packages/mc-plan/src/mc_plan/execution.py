@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mc_plan import files
 from mc_plan.apply import Checkpoints, apply_plan
-from mc_plan.canonical import is_plan_id
+from mc_plan.canonical import canonical_json, is_plan_id
 from mc_plan.draft import ALWAYS, BY_PROTOCOL, IMMEDIATE
 from mc_plan.errors import (
     BlockedError,
@@ -257,6 +257,7 @@ def _execute_locked(
 
 def _compute(work: _Work) -> Plan:
     project, request = work.project, work.request
+    _require_text(request)
     snapshot = Snapshot(project, filesystem=work.effects)
     identity = _identity(snapshot, request)
     if not request.any_protocol:
@@ -270,6 +271,17 @@ def _compute(work: _Work) -> Plan:
     )
     draft = work.build(snapshot, seed)
     return compute_plan(snapshot, seed, draft, request=request, identity=identity)
+
+
+def _require_text(request: Request) -> None:
+    try:
+        canonical_json(dict(request.arguments))
+    except UnicodeEncodeError:
+        raise InputError(
+            "an argument holds text that is not valid Unicode",
+            hint="type the argument again in a UTF-8 terminal",
+            code="not_unicode",
+        ) from None
 
 
 def _identity(snapshot: Snapshot, request: Request) -> ProjectIdentity:

@@ -104,8 +104,14 @@ class Filesystem:
             if error.errno in _UNSUPPORTED:
                 return
             raise
+        failures = []
         for name in names:
-            os.setxattr(descriptor, name, os.getxattr(source, name, follow_symlinks=False))
+            try:
+                os.setxattr(descriptor, name, os.getxattr(source, name, follow_symlinks=False))
+            except OSError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
 
     def replace(self, source: Path, target: Path) -> None:
         """Rename *source* over *target* in one step."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mc_plan import files
 from mc_plan.errors import PendingRecoveryError
 from mc_plan.journal_store import find_journal, read_torn_journal
+from mc_plan.leftover import Leftover, find_leftovers
 from mc_plan.project_identity import read_identity_leniently
 from mc_plan.snapshot import Snapshot
 from mc_plan.step import look
@@ -59,6 +60,13 @@ def find_interruption(project: Project) -> Interruption | None:
     if found.journal is not None and _is_in_progress(project, found.journal):
         return None
     return describe_interruption(project, found)
+
+
+def find_strays(project: Project, now: float) -> list[Leftover]:
+    """Return the temporaries in the project that no journal of this place names (`check`, 5.6)."""
+    project_id = read_identity_leniently(Snapshot(project)).project_id
+    found = find_journal(project, project_id)
+    return find_leftovers(project, None if found is None else found.journal, now)
 
 
 def describe_interruption(project: Project, found: FoundJournal) -> Interruption:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mc_plan import files
 from mc_plan.canonical import PLAN_ID_LENGTH, sha256_hex
 from mc_plan.journal import PRIVATE_MARK, Journal, JournalError, format_journal, parse_journal
+from mc_plan.step import AFTER, PARTIAL, look
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,9 +214,22 @@ def _find_moved(project: Project, project_id: str | None) -> FoundJournal | None
         found = _read(project.state.journal / name)
         if found is None or found.journal is None or os.path.lexists(found.journal.place):
             continue
-        if project_id in {found.journal.project_id, found.journal.new_project_id}:
+        known = {found.journal.project_id, found.journal.new_project_id}
+        if project_id in known and _has_traces(project, found.journal):
             return found
     return None
+
+
+def _has_traces(project: Project, journal: Journal) -> bool:
+    """Tell whether the change began here: a clone whose sibling was deleted shows none of it."""
+    here = project.rebased(journal.memory_dir)
+    if here is None:
+        return False
+    return any(
+        os.path.lexists(here.path(file.temporary))
+        or look(here, file, files.SYSTEM)[0] in {AFTER, PARTIAL}
+        for file in journal.files
+    )
 
 
 def _names(directory: Path, suffix: str) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_plan.project import ROOT_MEMORY_DIR
+from mc_plan.project import ROOT_MEMORY_DIR, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def find_leftovers(project: Project, journal: Journal | None, now: float) -> lis
     named = {file.temporary for file in journal.files} if journal is not None else set()
     found = []
     for path in sorted(_temporaries(project)):
-        relative = path.relative_to(project.root).as_posix()
+        relative = path_text(path.relative_to(project.root).as_posix())
         age = _age(path, now)
         if relative not in named and age is not None:
             found.append(Leftover(relative, age))

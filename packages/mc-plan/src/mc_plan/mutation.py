@@ -5,12 +5,11 @@ Source: reliability specification 4.6 (the order), 4.10 (appends).
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_plan.canonical import sha256_hex
 from mc_plan.errors import InputError, MalformedFileError
-from mc_plan.project import require_repo_path
+from mc_plan.project import path_bytes, require_repo_path
 
 if TYPE_CHECKING:
     from mc_plan.draft import Draft
@@ -72,7 +71,7 @@ def apply_order(project: Project, mutation: Mutation) -> tuple[int, bytes]:
     """Sort content first, then tombstones, changelog, appended rows and the manifest last (4.6)."""
     name = project.in_memory(mutation.path)
     rank = _APPEND_RANK if mutation.kind == APPEND else _RANKS.get(name or "", 0)
-    return rank, os.fsencode(mutation.path)
+    return rank, path_bytes(mutation.path)
 
 
 def _change(snapshot: Snapshot, path: str, after: bytes | None) -> Mutation | None:

@@ -8,13 +8,13 @@ Source: reliability specification 3.1 to 3.3.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mc_plan.canonical import compute_plan_id
 from mc_plan.draft import Blocker, Confirmation, Operation
 from mc_plan.errors import RefusedError
 from mc_plan.mutation import APPEND, CREATE, DELETE, REPLACE, Mutation, plan_mutations
+from mc_plan.project import path_bytes
 from mc_plan.public import READ, PublicBudgetLine, PublicPlan, PublicTarget
 from mc_plan.redaction import redactor_for
 
@@ -234,7 +234,7 @@ def _targets(snapshot: Snapshot, mutations: tuple[Mutation, ...]) -> tuple[Targe
         if not known:
             action, output = APPEND, None
         found[path] = Target(path, action, base, output)
-    return tuple(found[path] for path in sorted(found, key=os.fsencode))
+    return tuple(found[path] for path in sorted(found, key=path_bytes))
 
 
 def _public_target(target: Target, redactor: Redactor, *, private: bool) -> PublicTarget:

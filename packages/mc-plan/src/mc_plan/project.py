@@ -9,6 +9,7 @@ Source: reliability specification 3.2 and 4.1; protocol 0.5 page, A1.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,8 +24,7 @@ DEFAULT_MEMORY_DIR: Final = "docs/memory"
 ROOT_MEMORY_DIR: Final = "."
 _PROGRAM: Final = "memory-custodian"
 _DOCS: Final = "docs"
-_FIRST_PRINTABLE: Final = 32
-_DELETE_CHARACTER: Final = 127
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class Project(NamedTuple):
@@ -82,7 +82,9 @@ class Project(NamedTuple):
 
     def path(self, relative: str) -> Path:
         """Return the absolute path of the repo-relative path *relative*."""
-        return self.root.joinpath(*(part for part in relative.split("/") if part != "."))
+        # A plan's paths are UTF-8 on every machine, whatever the locale makes of file names.
+        native = os.fsdecode(path_bytes(relative))
+        return self.root.joinpath(*(part for part in native.split("/") if part != "."))
 
     def memory_file(self, name: str) -> str:
         """Return the repo-relative path of *name* (``areas/api.md``) in the memory directory."""
@@ -127,7 +129,7 @@ def open_project(
             hint="use a directory such as `docs/memory`, and no symlink that leads out of `docs/`",
             code="unsafe_memory_dir",
         )
-    relative = require_repo_path(real_memory.relative_to(real_root).as_posix())
+    relative = require_repo_path(path_text(real_memory.relative_to(real_root).as_posix()))
     return Project(real_root, relative, state or _state(real_root, environ))
 
 
@@ -140,6 +142,16 @@ def open_memory_root(
     """Return a project whose root is itself the memory, as a Cortex layout is."""
     real_root = Path(os.path.realpath(Path(root).expanduser()))
     return Project(real_root, ROOT_MEMORY_DIR, state or _state(real_root, environ))
+
+
+def path_bytes(path: str) -> bytes:
+    """Return the bytes of a repo-relative path: its name on disk, and what paths are sorted by."""
+    return path.encode("utf-8", "surrogateescape")
+
+
+def path_text(native: str) -> str:
+    """Return a file name of the operating system as plans write it, the opposite of `path`."""
+    return os.fsencode(native).decode("utf-8", "surrogateescape")
 
 
 def require_repo_path(path: str) -> str:
@@ -165,9 +177,7 @@ def _is_repo_path(path: str) -> bool:
     parts = path.split("/")
     if any(part in {"", ".", ".."} for part in parts) or "\\" in path or ":" in parts[0]:
         return False
-    if any(ord(char) < _FIRST_PRINTABLE or ord(char) == _DELETE_CHARACTER for char in path):
-        return False
-    return not any("\ud800" <= char <= "\udfff" for char in path)
+    return _UNPRINTABLE.search(path) is None
 
 
 def _state(root: Path, environ: Mapping[str, str]) -> StateDirectory:

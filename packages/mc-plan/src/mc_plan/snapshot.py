@@ -19,7 +19,7 @@ from mc_plan.errors import (
     UnreadableFileError,
     UnsafeFileError,
 )
-from mc_plan.project import require_repo_path
+from mc_plan.project import path_bytes, path_text, require_repo_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +115,7 @@ class Snapshot:
         found = [self.project.memory_file(name) for name in _walk(base, "", self.project)]
         if pattern:
             found = [path for path in found if _matches(self.project, path, pattern)]
-        return sorted(found, key=os.fsencode)
+        return sorted(found, key=path_bytes)
 
 
 def decode_text(data: bytes, path: str) -> str:
@@ -191,9 +191,10 @@ def identity_of(found: os.stat_result) -> Identity:
 
 def _parents_exist(project: Project, path: str) -> bool:
     place = project.root
-    for part in path.split("/")[:-1]:
-        place = place / part
-        shown = place.relative_to(project.root).as_posix()
+    parts = path.split("/")
+    for index, part in enumerate(parts[:-1]):
+        place = place / os.fsdecode(path_bytes(part))
+        shown = "/".join(parts[: index + 1])
         found = _lstat(place, shown)
         if found is None:
             return False
@@ -266,15 +267,18 @@ def _read_once(
 def _walk(directory: Path, prefix: str, project: Project) -> list[str]:
     try:
         with os.scandir(directory) as entries:
-            listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            listed = [
+                (path_text(entry.name), entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in entries
+            ]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise unreadable(error, project.memory_file(prefix.rstrip("/") or ".")) from error
     found = []
-    for name, is_directory in listed:
+    for name, native, is_directory in listed:
         if is_directory:
-            found += _walk(directory / name, f"{prefix}{name}/", project)
+            found += _walk(directory / native, f"{prefix}{name}/", project)
         elif name.endswith(_MARKDOWN):
             found.append(prefix + name)
     return found
