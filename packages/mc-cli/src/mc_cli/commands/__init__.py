@@ -33,6 +33,8 @@ COMMANDS: Final = {
         Command("forget", "Remove every entry that holds a topic.", is_mutating=True),
         Command("migrate", "Lead the project to the current protocol.", is_mutating=True),
         Command("recover", "Complete or undo an interrupted change.", is_mutating=True),
+        Command("proposals", "Review what adapters proposed on a Cortex root.", is_mutating=True),
+        Command("cortex-restore", "Bring a snapshot of hot memory back.", is_mutating=True),
         Command(
             "check", "Check structure, entries, links, evidence and secrets.", is_mutating=False
         ),
