@@ -147,6 +147,25 @@ def test_twice_the_text_is_at_most_twice_the_work(work: Callable[[str], None], u
     assert twice <= 2.2 * once + 50
 
 
+def chain(length: int) -> str:
+    """Return a decision and the *length* later ones that supersede each other."""
+    return "\n".join(
+        f"## MC-DEC-20260726-{number:08x} — T\nStatus: superseded\n"
+        f"Superseded-By: MC-DEC-20260726-{number + 1:08x}\n"
+        f"Supersedes: MC-DEC-20260726-{number - 1:08x}\n"
+        for number in range(1, length)
+    )
+
+
+def test_long_chain_of_supersessions_is_followed_once() -> None:
+    found = parse_memory_file("decisions.md", chain(200)).units
+
+    def follow(text: str) -> None:
+        find_link_faults(found[: len(text)])
+
+    assert calls(follow, "x" * 198) <= 2.2 * calls(follow, "x" * 99) + 50
+
+
 @pytest.mark.parametrize(
     "unit",
     [

@@ -293,6 +293,13 @@ def test_words_around_an_indexed_path_are_free(line: str) -> None:
     assert not {"areas/y.md", "areas/z.md"} & found.indexed
 
 
+@pytest.mark.parametrize("opaque", ["```\n{}\n```", "<!--\n{}\n-->"], ids=["fence", "comment"])
+def test_path_in_a_sample_is_not_indexed(opaque: str) -> None:
+    text = "## Optional module index\n" + opaque.format("- `areas/x.md`: sample") + "\n"
+
+    assert not parse_manifest(text).is_indexed("areas/x.md")
+
+
 def test_sections_end_at_the_next_of_their_level_or_above() -> None:
     manifest = parse_manifest("## A\n### B\nx\n### C\ny\n## D\n### E\n")
 

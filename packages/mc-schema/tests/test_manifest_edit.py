@@ -142,6 +142,14 @@ def test_missing_section_goes_before_the_first_and_collapses_nothing() -> None:
     )
 
 
+def test_line_feed_is_not_put_behind_a_lone_cr() -> None:
+    text = "# M\nx\ny\r## Always load\n"
+
+    assert set_metadata(text, {"protocol_version": "0.6"}) == (
+        "# M\nx\ny\r\r## MemoryCustodian Protocol\r- protocol_version: 0.6\r\r## Always load\n"
+    )
+
+
 def test_section_in_a_sample_is_left_alone() -> None:
     sample = "```\n## MemoryCustodian Protocol\n- protocol_version: 0.5\n```\n"
     text = f"# M\n{sample}\n## MemoryCustodian Protocol\n- protocol_version: 0.5\n"

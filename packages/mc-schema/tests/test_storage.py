@@ -53,6 +53,7 @@ PATHS = (
     "areas/other.md",
     "areas/sub/sync.md",
     "rules/sync.md",
+    "rules/sub/sync.md",
     "profiles/sync.md",
 )
 SCOPES = ("project", "area:sync", "rule:sync", "profile:sync")
@@ -152,7 +153,7 @@ def allowed() -> set[tuple[str, str, str, str]]:
 
 
 def test_every_other_combination_of_code_label_scope_and_path_is_a_fault() -> None:
-    """The validator judges in both directions: 7 codes x 7 labels x 4 scopes x 11 paths."""
+    """The validator judges in both directions: 7 codes x 7 labels x 4 scopes x 12 paths."""
     admitted = set()
     for code, label, scope, path in itertools.product(ENTRY_TYPES, BODY_LABELS, SCOPES, PATHS):
         entry = Entry(
