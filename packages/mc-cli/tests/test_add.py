@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jsonschema
 import pytest
+from mc_cli.notices import place_key
 from mc_lock import acquire_mutation_lock, resolve_state_directory
 from referencing import Registry, Resource
 
@@ -509,6 +510,43 @@ def test_a_held_lock_is_waited_for_and_then_named(
     assert "other" in done.stderr
     assert done.stderr.endswith("no files were written\n")
     assert dry.returncode == 0
+
+
+def test_an_interrupted_change_stops_writers_and_warns_previews(
+    project: Path, memory_custodian: RunCommand
+) -> None:
+    state = resolve_state_directory(project).ensure()
+    (state.journal / f"{place_key(project / MEMORY)}.json").write_text("damaged")
+    (state.journal / f"{place_key(project / MEMORY)}.json").chmod(0o600)
+    before = files_of(project)
+
+    done = memory_custodian(["add", "x", *DECISION], cwd=project)
+    dry = memory_custodian(["add", "x", *DECISION, "--dry-run"], cwd=project)
+
+    assert done.returncode == 5
+    assert "memory-custodian recover --accept-current" in done.stderr
+    assert done.stderr.endswith("no files were written\n")
+    assert (dry.returncode, "warning: " in dry.stderr) == (0, True)
+    assert files_of(project) == before
+
+
+def test_an_interruption_after_the_change_names_the_files(project: Path) -> None:
+    """Ctrl-C while the answer is made must not be reported as if nothing had been written."""
+    script = (
+        "import sys, mc_cli.commands.add as add\n"
+        "from mc_cli.main import main\n"
+        "def interrupted(metadata): raise KeyboardInterrupt\n"
+        "add.protocol_notices = interrupted\n"
+        "sys.exit(main(['add', 'Keep it', '--type', 'decision', '--evidence', 'issue:#1']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 130
+    assert "written: docs/memory/decisions.md\n" in done.stderr
+    assert "no files were written" not in done.stderr
+    assert len(ids_in(project, "decisions.md")) == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs modes that bind the user")

@@ -10,13 +10,14 @@ import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from mc_lock import resolve_state_directory
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import RunCommand
 
 WRITERS: Final = 8
@@ -93,6 +94,18 @@ def test_eight_writers_lose_nothing(project: Path) -> None:
             acknowledged += code == "0"
     assert acknowledged > WRITERS * ADDS // 2
     require_nothing_left(project)
+
+
+def test_two_inits_at_once_make_one_project(tmp_path: Path) -> None:
+    inits = [
+        subprocess.Popen([sys.executable, "-m", "mc_cli", "init"], cwd=tmp_path) for _ in range(3)
+    ]
+    codes = [init.wait() for init in inits]
+
+    text = (tmp_path / MEMORY / "manifest.md").read_text("utf-8")
+    assert codes == [0, 0, 0]
+    assert text.count("project_id:") == 1
+    require_nothing_left(tmp_path)
 
 
 def test_two_commands_at_once_are_both_there(project: Path) -> None:

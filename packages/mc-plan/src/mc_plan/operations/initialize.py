@@ -15,6 +15,7 @@ from mc_schema.manifest import parse_manifest
 from mc_plan.draft import ALWAYS, IMMEDIATE, Draft, Operation, Request
 from mc_plan.errors import MalformedFileError
 from mc_plan.operations.agents import AGENT_FILES, KEPT, WRITTEN, block_of, find_block, with_block
+from mc_plan.operations.budgets import budget_lines
 from mc_plan.operations.manifests import PACKAGE, index_all, new_manifest, repair_metadata
 from mc_plan.operations.memory_set import CORE_FILES, MANIFEST, MemorySet
 from mc_plan.operations.modules import new_file
@@ -112,10 +113,12 @@ class _Initialization:
         metadata = parse_manifest(self.memory.text(MANIFEST) or "").metadata
         changes = self.memory.changes()
         changes.update({path: text.encode() for path, text in self.outside.items()})
+        budget = budget_lines(self.snapshot, self.memory.before, self.memory.changed())
         return Draft(
             operations=[Operation(done.result.capitalize(), done.path) for done in self.results],
             changes=changes,
             warnings=self.warnings,
+            budget=budget if self.options.replace_existing else (),
             new_project_id=self.new_id,
             result=Initialized(
                 memory_dir=self.project.memory_dir,

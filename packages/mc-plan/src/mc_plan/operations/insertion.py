@@ -49,9 +49,12 @@ def insert(memory: MemorySet, name: str, block: str, *, order: str) -> None:
         BULLET: Document.insert_bullet,
     }
     after = _attempt(text, block, places[order], where)
-    if not reads_as_meant(name, text, after, block):
-        after = _other_place(name, text, block, order) or after
-    require_readable(name, text, after, added=block, where=where)
+    try:
+        require_readable(text, after, added=block, where=where)
+    except MalformedFileError:
+        after = _other_place(text, block, order)
+        if not after:
+            raise
     memory.write(name, after)
 
 
@@ -90,7 +93,7 @@ def _attempt(text: str, block: str, place: Callable[[Document, str], str], where
         ) from None
 
 
-def _other_place(name: str, text: str, block: str, order: str) -> str:
+def _other_place(text: str, block: str, order: str) -> str:
     """Return the text with *block* at the first place where readers see it, else an empty string.
 
     The usual place can lie inside a private span that holds headings of its own.
@@ -98,13 +101,13 @@ def _other_place(name: str, text: str, block: str, order: str) -> str:
     if order != NEWEST_FIRST:
         return ""
     for after in islice(_headings(text, block), _MAX_PLACES):
-        if reads_as_meant(name, text, after, block):
+        if reads_as_meant(text, after, block):
             return after
     try:
         after = Document.parse(text).append(block)
     except SchemaError:
         return ""
-    return after if reads_as_meant(name, text, after, block) else ""
+    return after if reads_as_meant(text, after, block) else ""
 
 
 def _headings(text: str, block: str) -> Iterator[str]:

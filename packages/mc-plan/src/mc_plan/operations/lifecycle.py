@@ -162,7 +162,7 @@ def _mark(memory: MemorySet, old: ExistingEntry, status: str, field: str, new_id
     after = document.replace_units([(unit, closed)])
     meant = normalise_newlines(_closed(old.unit.text, status, field, new_id))
     where = memory.project.memory_file(name)
-    require_readable(name, before, after, edited={old.id: meant}, where=where)
+    require_readable(before, after, edited={old.id: meant}, where=where)
     read = parse_entry(meant)
     if (read.status, read.superseded_by or read.promoted_to) != (status, new_id):
         raise _unsafe(old.id, old.where)

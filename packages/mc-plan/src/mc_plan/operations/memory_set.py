@@ -50,6 +50,7 @@ class MemorySet:
         """The files read or written so far, with the edits."""
         self._parsed: list[MemoryFile] | None = None
         self._taken: set[str] | None = None
+        self._without_conflict: set[str] = set()
 
     def text(self, name: str) -> str | None:
         """Return the text of the file *name* with the edits so far, ``None`` without such a file.
@@ -76,6 +77,8 @@ class MemorySet:
 
     def require_no_conflict(self, name: str) -> None:
         """Raise `MalformedFileError` when the file *name* has merge-conflict markers."""
+        if name in self._without_conflict:
+            return
         self.text(name)
         line = scan_lines(self.before.get(name, "")).conflict
         if line:
@@ -85,6 +88,7 @@ class MemorySet:
                 hint="resolve the conflict, then run the command again",
                 code="conflict_markers",
             )
+        self._without_conflict.add(name)
 
     def changed(self) -> dict[str, str]:
         """Return the edited files by name."""

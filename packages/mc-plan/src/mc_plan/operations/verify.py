@@ -10,8 +10,10 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from mc_schema.document import Document, normalise_newlines
-from mc_schema.memoryfile import MemoryFile, parse_memory_file
+from mc_schema.document import ENTRY, Document, normalise_newlines
+from mc_schema.ids import claimed_entry_id, parse_entry_id
+from mc_schema.memoryfile import line_at
+from mc_schema.private import strip_private_spans
 
 from mc_plan.errors import MalformedFileError
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def require_readable(
-    name: str,
     before: str,
     after: str,
     *,
@@ -34,8 +35,7 @@ def require_readable(
     """Check that *after* reads as *before* with the edits that were meant.
 
     Args:
-        name: The file, relative to the memory directory.
-        before: Its old text.
+        before: The old text of a file.
         after: Its new text.
         added: The new units, one after the other, with LF line ends; empty for none.
         edited: The new text of existing entries by id.
@@ -45,34 +45,44 @@ def require_readable(
         MalformedFileError: A reader would see something else; it names the line of the unclosed
             fence, comment or private opener when there is one.
     """
-    old, new = parse_memory_file(name, before), parse_memory_file(name, after)
-    expected = _shapes(old, edited or {})
-    block = _shapes(parse_memory_file(name, added), {}) if added else []
-    is_same_head = (old.removed_spans, old.hidden_line == 0) == (
-        new.removed_spans,
-        new.hidden_line == 0,
-    ) and old.document.title == new.document.title
-    if is_same_head and _is_inserted(expected, block, _shapes(new, {})):
+    old, new = _View(before), _View(after)
+    block = _View(added).shapes() if added else []
+    if old.frame() == new.frame() and _is_inserted(old.shapes(edited or {}), block, new.shapes()):
         return
-    raise _refusal(before, old, new, where)
+    raise _refusal(old, new, where)
 
 
-def reads_as_meant(name: str, before: str, after: str, added: str) -> bool:
+def reads_as_meant(before: str, after: str, added: str) -> bool:
     """Say whether `require_readable` would let *after* pass."""
     try:
-        require_readable(name, before, after, added=added, where=name)
+        require_readable(before, after, added=added, where="")
     except MalformedFileError:
         return False
     return True
 
 
-def _shapes(file: MemoryFile, edited: Mapping[str, str]) -> list[Shape]:
-    """Return kind, heading and text of each unit, line ends as LF."""
-    shapes = []
-    for unit in file.units:
-        text = edited.get(unit.entry_id, unit.text) if unit.entry_id else unit.text
-        shapes.append((unit.unit.kind, unit.unit.heading, normalise_newlines(text)))
-    return shapes
+class _View:
+    """One text as readers see it: private spans removed, then cut into units."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.stripped = strip_private_spans(text)
+        self.document = Document.parse(self.stripped.text)
+
+    def frame(self) -> tuple[str, int, bool]:
+        """Return what no edit of units may change: title, private spans, a hidden rest."""
+        return self.document.title, self.stripped.removed, self.stripped.cut_at is None
+
+    def shapes(self, edited: Mapping[str, str] | None = None) -> list[Shape]:
+        """Return kind, heading and text of each unit, line ends as LF, with *edited* texts."""
+        shapes = []
+        for unit in self.document.units:
+            text = self.document.unit_text(unit)
+            if edited and unit.kind == ENTRY:
+                entry_id = parse_entry_id(claimed_entry_id(unit.heading) or "")
+                text = edited.get(str(entry_id), text)
+            shapes.append((unit.kind, unit.heading, normalise_newlines(text)))
+        return shapes
 
 
 def _is_inserted(old: Sequence[Shape], block: Sequence[Shape], new: Sequence[Shape]) -> bool:
@@ -88,8 +98,8 @@ def _is_inserted(old: Sequence[Shape], block: Sequence[Shape], new: Sequence[Sha
     return False
 
 
-def _refusal(before: str, old: MemoryFile, new: MemoryFile, where: str) -> MalformedFileError:
-    for line, what, hint in _suspects(before, old, new):
+def _refusal(old: _View, new: _View, where: str) -> MalformedFileError:
+    for line, what, hint in _suspects(old, new):
         if line:
             return MalformedFileError(
                 f"{what}, so readers would not see the change as it is meant",
@@ -106,12 +116,12 @@ def _refusal(before: str, old: MemoryFile, new: MemoryFile, where: str) -> Malfo
     )
 
 
-def _suspects(before: str, old: MemoryFile, new: MemoryFile) -> list[tuple[int, str, str]]:
-    raw = Document.parse(before)
+def _suspects(old: _View, new: _View) -> list[tuple[int, str, str]]:
+    raw = Document.parse(old.text)
     comment = raw.open_comment or raw.loose_comment or new.document.open_comment
     return [
         (
-            old.hidden_line or new.hidden_line,
+            _hidden_line(old) or _hidden_line(new),
             "an unclosed or malformed `<private>` tag hides the rest of the file",
             "close it with `</private>` or remove it, then run the command again",
         ),
@@ -126,3 +136,8 @@ def _suspects(before: str, old: MemoryFile, new: MemoryFile) -> list[tuple[int, 
             "close it with `-->`, or write `&lt;!--` where text means the mark",
         ),
     ]
+
+
+def _hidden_line(view: _View) -> int:
+    cut_at = view.stripped.cut_at
+    return 0 if cut_at is None else line_at(view.text, cut_at)
