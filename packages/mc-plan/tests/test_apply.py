@@ -184,6 +184,47 @@ def test_journal_that_cannot_be_removed_keeps_the_complete_change(
     assert place.state_files() == []
 
 
+def test_undo_that_fails_keeps_the_journal_and_lists_every_file(
+    place: Any, samples: Any, changed_tree: Any
+) -> None:
+    place.write(DECISIONS, place.read(DECISIONS), 0o640)
+    before = place.tree()
+
+    class FullAfterThreeRenames(Filesystem):
+        renames = 0
+
+        def replace(self, source: Path, target: Path) -> None:
+            self.renames += 1
+            if target.name == "changelog.md":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            super().replace(source, target)
+
+        def open_create(self, path: Path) -> int:
+            if self.renames > 2:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().open_create(path)
+
+    with pytest.raises(ApplyError) as caught:
+        apply_sample(place, samples, FullAfterThreeRenames())
+
+    check_report(place, caught.value, before, changed_tree, os.strerror(errno.ENOSPC))
+    assert caught.value.code == "undo_incomplete"
+    assert caught.value.written == (
+        DECISIONS,
+        "docs/memory/obsolete.md",
+        "docs/memory/do-not-use.md",
+    )
+    assert caught.value.not_written == (
+        "docs/memory/areas/deep/new.md",
+        "docs/memory/changelog.md",
+        "docs/memory/rows.jsonl",
+        "docs/memory/manifest.md",
+    )
+    assert "memory-custodian recover" in caught.value.hint
+    assert recover(place) == "forward"
+    assert changed_tree == place.tree()
+
+
 def test_short_writes_are_continued(place: Any, samples: Any, changed_tree: Any) -> None:
     place.write(DECISIONS, place.read(DECISIONS), 0o640)
 

@@ -8,6 +8,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mc_plan import (
     IMMEDIATE,
     ApplyError,
@@ -22,7 +24,7 @@ from mc_plan import (
     execute,
     preview,
 )
-from mc_plan.redaction import REDACTED, Redactor
+from mc_plan.redaction import REDACTED, Redactor, fold
 from mc_plan.testing import FaultyFilesystem
 
 if TYPE_CHECKING:
@@ -180,6 +182,25 @@ def test_apply_error_of_a_private_plan_tells_nothing(private_place: Any) -> None
 @pytest.mark.parametrize("spelling", [TOPIC, *SPELLINGS])
 def test_term_is_found_in_every_spelling(spelling: str) -> None:
     assert Redactor((TOPIC,)).text(f"areas/{spelling}.md") == REDACTED
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("\u2121", "tel", id="compatibility-capitals"),
+        pytest.param("Ｚ", "z", id="full-width"),
+        pytest.param("e\u0301", "é", id="composed"),
+        pytest.param("Straße", "strasse", id="sharp-s"),
+        pytest.param("\u0345", "\u03b9", id="iota-below"),
+    ],
+)
+def test_folding_settles_form_and_case(text: str, expected: str) -> None:
+    assert expected == fold(text)
+
+
+@given(text=st.text())
+def test_folding_twice_changes_nothing(text: str) -> None:
+    assert fold(text) == fold(fold(text))
 
 
 def test_text_without_a_term_is_kept() -> None:

@@ -257,6 +257,18 @@ def test_append_cut_short_by_a_kill_is_completed_or_cut_off(
         assert place.tree() == (before if direction == "back" else changed_tree)
 
 
+def test_row_file_replaced_after_the_kill_is_never_cut(tmp_path: Path, samples: Any) -> None:
+    place = interrupted_at(tmp_path, samples, "rows.jsonl")
+    rows = place.project.path("docs/memory/rows.jsonl")
+    rows.write_bytes(rows.read_bytes().replace(b'"row":1', b'"row":9'))
+    kept = rows.read_bytes()
+
+    assert preview_recover(place.project).blockers
+    recover(place, RecoverOptions("back"))
+
+    assert kept == rows.read_bytes()
+
+
 def test_file_edited_after_the_kill_blocks_and_is_never_overwritten(
     tmp_path: Path, samples: Any
 ) -> None:
@@ -529,6 +541,19 @@ def test_journal_of_a_purge_is_deleted_and_never_shows_its_topic(
     assert PURGE_TOPIC.casefold() not in str(applied.plan.as_dict()).casefold()
     assert place.state_files() == []
     assert held_in_state(place, PURGE_TOPIC) == []
+
+
+def test_purge_removes_retired_journals_that_may_hold_its_text(
+    tmp_path: Path, samples: Any
+) -> None:
+    place = interrupted_at(tmp_path, samples, "decisions.md")
+    recover(place, RecoverOptions(accept_current=True))
+    assert len(place.state_files()) == 1
+    place.write(f"docs/memory/areas/{PURGE_TOPIC}.md", b"about the zebra\n")
+
+    execute(place.project, build_purge, request=purge_request(), notify=silent)
+
+    assert place.state_files() == []
 
 
 CHILD = """

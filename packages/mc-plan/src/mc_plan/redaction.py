@@ -57,8 +57,8 @@ def fold(text: str) -> str:
     """Return the form in which texts are compared: NFKC and case-folded, until that is stable."""
     import unicodedata
 
-    # Folding case can undo NFKC (the Greek iota below), so one more round settles it.
-    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    # NFKC can bring capitals forth (a squared "TEL") and folding can undo it, hence two rounds.
+    once = unicodedata.normalize("NFKC", text.casefold())
     return unicodedata.normalize("NFKC", once.casefold())
 
 
