@@ -1,5 +1,4 @@
-"""
-Street addresses: a number and a street only count with a unit, a city and code, or a postcode behind.
+"""Street addresses: a number and a street count only with a unit, a city or a postcode behind.
 
 Source: rules page, section 4 (`street-address`).
 """
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STREET_WORDS: Final = (
-    "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Terrace|Close|Way|Parkway"
+    "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl"
+    "|Terrace|Close|Way|Parkway"
 )
 _STREET: Final = re.compile(
     r"[0-9]{1,5}[A-Za-z]? (?:[A-Z][A-Za-z.'’-]{0,24} ){1,3}?(?:" + _STREET_WORDS + r")\b\.?"
@@ -28,12 +28,11 @@ _UNIT: Final = re.compile(
 )
 _CITY_AND_ZIP: Final = re.compile(_GAP + _CITY + r",? [A-Z]{2},? [0-9]{5}(?:-[0-9]{4})?\b")
 _UK_POSTCODE: Final = r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}\b"
-_CITY_AND_POSTCODE: Final = re.compile(
-    rf"(?:{_GAP}{_CITY}){{0,2}}{_GAP}{_UK_POSTCODE}"
-)
+_CITY_AND_POSTCODE: Final = re.compile(rf"(?:{_GAP}{_CITY}){{0,2}}{_GAP}{_UK_POSTCODE}")
 _NUMBER_BEFORE_NAME: Final = re.compile(r"[0-9][A-Za-z]? [A-Z]")
 _GERMAN: Final = re.compile(
-    r"(?:straße|strasse|Straße|Strasse|str\.|Str\.) [0-9]{1,4} ?[a-z]?, (?:D-)?[0-9]{5} [A-ZÄÖÜ][a-zäöüß]{1,30}"
+    r"(?:straße|strasse|Straße|Strasse|str\.|Str\.) [0-9]{1,4} ?[a-z]?, (?:D-)?[0-9]{5} "
+    r"[A-ZÄÖÜ][a-zäöüß]{1,30}"
 )
 _GERMAN_WORDS: Final = ("traße ", "trasse ", "tr. ")
 _GERMAN_NAME_REACH: Final = 32

@@ -1,12 +1,10 @@
-"""
-Scanning text, bytes and files: the functions other packages call.
+"""Scanning text, bytes and files: the functions other packages call.
 
 No function here prints, writes, or changes what it reads.
 """
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from mc_scan.engine import examine
@@ -15,6 +13,7 @@ from mc_scan.reading import decode_pieces, split_bytes
 from mc_scan.rules import RULES_BY_ID
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Collection, Iterable
 
     from mc_scan.candidate import Candidate
@@ -29,8 +28,7 @@ def scan_text(
     rules: Collection[str] | None = None,
     inline: bool = True,
 ) -> list[Finding]:
-    """
-    Return the findings of *text*, in order.
+    """Return the findings of *text*, in order.
 
     Args:
         text: Any text; a byte order mark at the start counts no column.
@@ -40,8 +38,8 @@ def scan_text(
         inline: Leave out warnings that a ``mc-scan: allow`` mark on their line allows.
 
     Raises:
-        ScanError: An unknown filter (code ``unknown_rule``), or a rule failed (code ``crashed``). The
-            error never holds scanned text.
+        ScanError: An unknown filter (code ``unknown_rule``), or a rule failed (code ``crashed``).
+            The error never holds scanned text.
 
     Source: rules page, 8.
     """
@@ -56,7 +54,7 @@ def scan_bytes(
     rules: Collection[str] | None = None,
     inline: bool = True,
 ) -> list[Finding]:
-    """Decode *data* (UTF-16/32 by mark, else UTF-8, nothing skipped) and scan it like `scan_text`."""
+    """Decode *data* (UTF-16/32 by mark, else UTF-8, nothing skipped) and scan it as text."""
     pieces = decode_pieces(split_bytes(data))
     return _shown(examine(pieces, path), only, rules, inline=inline)
 
@@ -70,8 +68,7 @@ def scan_paths(
     max_file_mb: float = 32,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> list[Finding]:
-    """
-    Scan files as given and folders recursively, and return the findings by path, line and column.
+    """Scan files as given and folders recursively; return findings by path, line and column.
 
     Args:
         paths: Files of any name; in folders, Markdown, text and dotenv files.
@@ -97,9 +94,9 @@ def scan_paths(
 
 
 def scan_machine_paths(text: str, path: str = "preferences.md") -> list[Finding]:
-    """
-    Return a warning for each ``/Users/``, ``/home/``, ``/Volumes/`` or drive path (``X:\\``, ``X:/``) in *text*.
+    r"""Return a warning for each machine path in *text*.
 
+    Those are ``/Users/``, ``/home/``, ``/Volumes/`` and drive paths (``X:\``, ``X:/``).
     The earlier command line's check of ``preferences.md``: without the exceptions of `home-path`.
 
     Source: rules page, 4.
@@ -110,11 +107,10 @@ def scan_machine_paths(text: str, path: str = "preferences.md") -> list[Finding]
 
 
 def find_secret(text: str, path: str = "text") -> Finding | None:
-    """
-    Return the first finding that must not be stored unseen, or ``None``.
+    """Return the first finding that must not be stored unseen, or ``None``.
 
-    That is an ERROR of a security rule, or a private key header that is not quoted as code, even when
-    no key follows: a text typed into a command has often lost its line breaks.
+    That is an ERROR of a security rule, or a private key header that is not quoted as code, even
+    when no key follows: a text typed into a command has often lost its line breaks.
     """
     from mc_scan.private_key import find_bare_headers
 

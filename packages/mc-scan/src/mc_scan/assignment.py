@@ -1,5 +1,4 @@
-"""
-A secret name, an operator, a value: ``password=...``, ``"api_key": "..."``, ``| token | ... |``, ``密码：...``.
+"""A secret name, an operator, a value: ``password=...``, ``"api_key": "..."``, ``| token | ... |``.
 
 Key words are found with plain searches in the lower-case text; the name and the value are read only
 where an operator follows. Covers `generic-assignment`, `env-credential` and `aws-secret-key`.
@@ -16,7 +15,8 @@ from mc_scan.candidate import RANK_ASSIGNMENT, RANK_ENV, RANK_VENDOR, REDACTED, 
 from mc_scan.checksum import entropy
 from mc_scan.finding import ERROR, WARNING
 from mc_scan.placeholder import is_dummy, is_filler
-from mc_scan.value import is_secret_value
+from mc_scan.value import MAX_VALUE, is_secret_value
+from mc_scan.word_sets import ENV_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,9 +57,6 @@ _KEY_OWNER_REACH: Final = 12
 _NOT_TOKEN: Final = re.compile(r"(?:max|min|stop|eos|pad|csrf)\\?[-_. ]?\Z")
 _ENV_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,79}")
 _NAME_BREAK: Final = re.compile(r"[^a-z0-9_. \\-]")
-_ENV_WORDS: Final = frozenset(
-    "PASSWORD PASSWD PASS PWD PGPASSWORD SECRET TOKEN CREDENTIALS PASSPHRASE KEY".split()
-)
 _PUBLIC_KEYS: Final = ("PUBLIC_KEY", "PUBLISHABLE_KEY")
 _LINE_HEAD: Final = re.compile(
     r"[ \t>]{0,40}(?:[-*+][ \t]{1,4})?(?:(?:export|set|declare -x|ENV)[ \t]{1,4})?\Z"
@@ -69,10 +66,14 @@ _MIN_ENV_KEY: Final = 16
 _MIN_ENV_KEY_ENTROPY: Final = 3.0
 _BARE: Final = re.compile(r"[^\s,;&|\"'`)<>\]}，。；、！？）】》」』”’…]{1,513}")
 _BARE_END: Final = ".:*~\\?_"
-_TYPED: Final = re.compile(r"[ \t]{0,4}(?:[A-Za-z_][A-Za-z0-9_.\[\]]{1,40})(?: \| None)?[ \t]{1,4}=[ \t]{1,4}")
+_TYPED: Final = re.compile(
+    r"[ \t]{0,4}(?:[A-Za-z_][A-Za-z0-9_.\[\]]{1,40})(?: \| None)?[ \t]{1,4}=[ \t]{1,4}"
+)
 _LINE_END: Final = re.compile(r"[\"']?[ \t]{0,20}(?=[\r\n]|\Z)")
 _PROSE: Final = re.compile(r"[ \t]{1,4}[A-Za-z\u4e00-\u9fff]")
-_OPENERS: Final = "{[<%@"
+_OPENERS: Final = ("{", "[")
+_ESCAPED_QUOTES: Final = ('\\"', "\\'")
+_CUTS: Final = ("...", "***")
 
 _AWS_VALUE: Final = re.compile(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
 _AWS_LOOSE: Final = re.compile(r"(?<![A-Za-z0-9/+_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
@@ -82,15 +83,36 @@ _AWS_REACH: Final = 2_000
 _BREAK: Final = re.compile(r"\r\n|\n|\r")
 
 
+class _Hit(NamedTuple):
+    """A key word with an operator behind it."""
+
+    text: str
+    lower: str
+    at: int  # where the key word starts
+    word: str
+    tail: re.Match[str]  # from behind the word up to the value
+    name_start: int  # of the unbroken name around the word
+
+    @property
+    def name_end(self) -> int:
+        return self.tail.end("ending")
+
+    @property
+    def name(self) -> str:
+        return self.text[self.name_start : self.name_end]
+
+
 class _Value(NamedTuple):
+    """What stands behind the operator."""
+
+    text: str
     start: int
     end: int
     is_quoted: bool
 
 
 def find_assignments(text: str, lower: str) -> Iterator[Candidate]:
-    """
-    Yield values next to secret names.
+    """Yield values next to secret names.
 
     Args:
         text: The text.
@@ -102,7 +124,8 @@ def find_assignments(text: str, lower: str) -> Iterator[Candidate]:
         while at >= 0:
             match = tail.match(lower, at + len(word))
             if match is not None:
-                candidate = _judge(text, lower, at, word, match)
+                hit = _Hit(text, lower, at, word, match, _name_start(text, at))
+                candidate = _judge(hit)
                 if candidate is not None:
                     yield candidate
             at = lower.find(word, at + len(word))
@@ -147,44 +170,40 @@ def _line_edge_after(text: str, at: int) -> int:
     return high
 
 
-def _judge(text: str, lower: str, at: int, word: str, match: re.Match[str]) -> Candidate | None:
-    name_start = _name_start(text, at)
-    env = _env_name(text, name_start, match)
-    is_named = _is_secret_name(text, lower, at, word, name_start, match["ending"])
-    if not is_named and env is None:
-        return None
-    value = _read_value(text, match)
+def _judge(hit: _Hit) -> Candidate | None:
+    is_named, is_env = _is_secret_name(hit), _is_env_name(hit)
+    value = _read_value(hit) if is_named or is_env else None
     if value is None:
         return None
-    aws = _aws_assignment(text, lower, name_start, match, value)
+    aws = _aws_assignment(hit, value)
     if aws is not None:
         return aws
-    is_line = _is_whole_line(text, name_start, match, value)
-    is_password = word in _PASSWORD_WORDS and match["ending"] != "phrase"
-    if not _is_secret(text, value, is_line=is_line, is_password=is_password):
+    is_line = _is_whole_line(hit, value)
+    if not _is_secret(hit, value, is_line=is_line):
         return None
-    if env is not None and is_line:
-        is_long_enough = not env.endswith("KEY") or _is_env_key(text[value.start : value.end])
-        return _found(RANK_ENV, value, env, name_start) if is_long_enough else None
-    name = text[name_start : match.end("ending")]
-    return _found(RANK_ASSIGNMENT, value, name, name_start) if is_named else None
+    if is_env and is_line:
+        if hit.word == "key" and not _is_env_key(value.text):
+            return None
+        return _found(hit, value, RANK_ENV)
+    return _found(hit, value, RANK_ASSIGNMENT) if is_named else None
 
 
-def _found(rank: int, value: _Value, name: str, name_start: int) -> Candidate:
+def _found(hit: _Hit, value: _Value, rank: int) -> Candidate:
     rule, sign = ("env-credential", "=") if rank == RANK_ENV else ("generic-assignment", ": ")
-    return Candidate(value.start, value.end, rank, rule, WARNING, sign, name, name_start)
+    return Candidate(value.start, value.end, rank, rule, WARNING, sign, hit.name, hit.name_start)
 
 
-def _is_secret(text: str, value: _Value, *, is_line: bool, is_password: bool) -> bool:
-    body = text[value.start : value.end]
-    is_in_prose = not value.is_quoted and _PROSE.match(text, value.end) is not None
+def _is_secret(hit: _Hit, value: _Value, *, is_line: bool) -> bool:
+    is_passphrase = hit.tail["ending"] == "phrase"
+    is_in_prose = not value.is_quoted and _PROSE.match(hit.text, value.end) is not None
     return is_secret_value(
-        body,
+        value.text,
         is_quoted=value.is_quoted,
         is_whole_line=is_line,
         is_in_prose=is_in_prose,
-        is_password=is_password,
-    ) and not is_filler(body, text, value.end, value.start)
+        is_password=hit.word in _PASSWORD_WORDS and not is_passphrase,
+        is_passphrase=is_passphrase,
+    ) and not is_filler(value.text, hit.text, value.end, value.start)
 
 
 def _name_start(text: str, at: int) -> int:
@@ -193,29 +212,29 @@ def _name_start(text: str, at: int) -> int:
     return at - len(head) + len(head.rstrip(_NAME_CHARACTERS))
 
 
-def _is_secret_name(
-    text: str, lower: str, at: int, word: str, name_start: int, ending: str
-) -> bool:
-    if name_start and text[name_start - 1] in ":/":
+def _is_secret_name(hit: _Hit) -> bool:
+    """Say whether the name ends in a secret word as a word of its own, and is no part of a path."""
+    text, at = hit.text, hit.at
+    if hit.name_start and text[hit.name_start - 1] in ":/":
         return False  # ARNs, URNs, paths
-    if word == "key":
-        return _KEY_OWNER.search(lower, max(0, at - _KEY_OWNER_REACH), at) is not None
-    if word == "token":
-        return _NOT_TOKEN.search(lower, max(0, at - _KEY_OWNER_REACH), at) is None
-    if word in _WHOLE_WORDS and not ending:
+    if hit.word == "key":
+        return _KEY_OWNER.search(hit.lower, max(0, at - _KEY_OWNER_REACH), at) is not None
+    if hit.word == "token":
+        return _NOT_TOKEN.search(hit.lower, max(0, at - _KEY_OWNER_REACH), at) is None
+    if hit.word in _WHOLE_WORDS and not hit.tail["ending"]:
         before = text[at - 1 : at] if at else ""
         return not before.isalpha() or (before.islower() and text[at].isupper())
     return True
 
 
-def _env_name(text: str, name_start: int, match: re.Match[str]) -> str | None:
-    """Return the upper-case name whose ``=`` follows directly, or ``None``."""
-    if not match["operator"].startswith("=") or match.start("operator") != match.end("ending"):
-        return None
-    name = text[name_start : match.end("ending")]
+def _is_env_name(hit: _Hit) -> bool:
+    """Say whether it is an upper-case name that ends in a credential word, ``=`` right behind."""
+    if not hit.tail["operator"].startswith("=") or hit.tail.start("operator") != hit.name_end:
+        return False
+    name = hit.name
     if _ENV_NAME.fullmatch(name) is None or name.endswith(_PUBLIC_KEYS):
-        return None
-    return name if name.rpartition("_")[2] in _ENV_WORDS else None
+        return False
+    return name.rpartition("_")[2] in ENV_WORDS
 
 
 def _is_env_key(body: str) -> bool:
@@ -226,60 +245,59 @@ def _is_env_key(body: str) -> bool:
     )
 
 
-def _read_value(text: str, match: re.Match[str]) -> _Value | None:
-    at = match.end()
-    if match["operator"].strip() == ":":
-        typed = _TYPED.match(text, at)
-        if typed is not None:
-            at = typed.end()
-    start = at + 1 if text.startswith("\\", at) and text[at + 1 : at + 2] in ('"', "'") else at
+def _read_value(hit: _Hit) -> _Value | None:
+    text, at = hit.text, hit.tail.end()
+    if hit.tail["operator"].strip() == ":":
+        typed = _TYPED.match(text, at)  # `password: str = "..."`
+        at = typed.end() if typed is not None else at
+    start = at + 1 if text.startswith(_ESCAPED_QUOTES, at) else at
     closing = _QUOTES.get(text[start : start + 1])
     if closing is not None:
         start += 1
-        value = _quoted(text, start, closing)
+        value = _read_quoted(text, start, closing)
         if value is not None:
             return value
-    elif text[start : start + 1] in _OPENERS and text[start : start + 2] != "@M":
+    elif text.startswith(_OPENERS, start):
         return None  # a template, a list or a mapping
     bare = _BARE.match(text, start)
     if bare is None:
         return None
     body = bare.group()
-    if "..." not in body and not text.startswith("…", bare.end()):
-        body = body.rstrip(_BARE_END) if not body.endswith("***") else body
-    return _Value(start, start + len(body), is_quoted=False)
+    if not body.endswith(_CUTS) and not text.startswith("…", bare.end()):
+        body = body.rstrip(_BARE_END)
+    return _Value(body, start, start + len(body), is_quoted=False)
 
 
-def _quoted(text: str, start: int, closing: str) -> _Value | None:
-    end = text.find(closing, start, start + 514)
+def _read_quoted(text: str, start: int, closing: str) -> _Value | None:
+    end = text.find(closing, start, start + MAX_VALUE + 2)
     if end < 0 or "\n" in text[start:end] or "\r" in text[start:end]:
         return None
     if text[end - 1 : end] == "\\":
         end -= 1  # the quote was escaped: `\"value\"`
-    return _Value(start, end, is_quoted=True) if end > start else None
+    return _Value(text[start:end], start, end, is_quoted=True) if end > start else None
 
 
-def _is_whole_line(text: str, name_start: int, match: re.Match[str], value: _Value) -> bool:
+def _is_whole_line(hit: _Hit, value: _Value) -> bool:
     """Say whether the line is nothing but ``name=value``, after an optional quote or list mark."""
-    if not text.startswith("=", match.start("operator")):
+    text, operator = hit.text, hit.tail.start("operator")
+    if hit.tail.end() - operator != 1 or not text.startswith("=", operator):
         return False
-    if match.end() - match.start("operator") != 1 or _LINE_END.match(text, value.end) is None:
+    if _LINE_END.match(text, value.end) is None:
         return False
-    head = text[max(0, name_start - _LINE_REACH) : name_start]
+    head = text[max(0, hit.name_start - _LINE_REACH) : hit.name_start]
     return _LINE_HEAD.match(_BREAK.split(head)[-1]) is not None
 
 
-def _aws_assignment(
-    text: str, lower: str, name_start: int, match: re.Match[str], value: _Value
-) -> Candidate | None:
+def _aws_assignment(hit: _Hit, value: _Value) -> Candidate | None:
     """Read ``aws_secret_access_key = ...`` and its relatives; the name may hold spaces."""
-    body = _AWS_VALUE.match(text, value.start)
+    body = _AWS_VALUE.match(hit.text, value.start)
     if body is None:
         return None
-    name = lower[max(0, match.end("ending") - _NAME_REACH) : match.end("ending")]
-    name = _NAME_BREAK.split(name)[-1]
+    head = hit.lower[max(0, hit.name_end - _NAME_REACH) : hit.name_end]
+    name = _NAME_BREAK.split(head)[-1]
     if not ("secret" in name and "key" in name and ("aws" in name or "access" in name)):
         return None
-    if not is_aws_secret(body.group()) or is_dummy(body.group(), text, body.end(), body.start()):
+    start, end = body.span()
+    if not is_aws_secret(body.group()) or is_dummy(body.group(), hit.text, end, start):
         return None
-    return _aws(body.start(), body.end(), name_start)
+    return _aws(start, end, hit.name_start)

@@ -1,5 +1,4 @@
-"""
-The baseline file: findings that people have looked at and accepted, by fingerprint.
+"""The baseline file: findings that people have looked at and accepted, by fingerprint.
 
 It holds nothing of a value. An entry silences a finding of its fingerprint, rule and path; an error
 never hides behind a warning's entry. Source: rules page, 7.
@@ -36,7 +35,9 @@ class Baseline:
     """The entries of a baseline, and which of them a scan has met."""
 
     def __init__(self, entries: Iterable[BaselineEntry] = ()) -> None:
-        self._entries = {_key(entry.fingerprint, entry.rule, entry.path): entry for entry in entries}
+        self._entries = {
+            _key(entry.fingerprint, entry.rule, entry.path): entry for entry in entries
+        }
         self._met: set[tuple[str, str, str]] = set()
 
     @property
@@ -60,8 +61,7 @@ class Baseline:
         return finding._replace(suppressed=EXTERNAL)
 
     def stale(self, scanned: Collection[str]) -> list[BaselineEntry]:
-        """
-        Return entries that no longer match: of a scanned file, or of a file that is gone.
+        """Return entries that no longer match: of a scanned file, or of a file that is gone.
 
         A scan of some files only (pre-commit) says nothing about the entries of the others.
         """
@@ -75,8 +75,11 @@ class Baseline:
     def updated(
         self, findings: Iterable[Finding], scanned: Collection[str]
     ) -> tuple[Baseline, list[Finding]]:
-        """Return a baseline of *findings* with reasons kept and stale entries dropped, and what is new in it."""
-        kept = {entry: None for entry in self.entries}
+        """Return the baseline with *findings* and without stale entries, and what is new in it.
+
+        Reasons are kept.
+        """
+        kept = dict.fromkeys(self.entries)
         for entry in self.stale(scanned):
             del kept[entry]
         entries, added = list(kept), []
@@ -96,8 +99,7 @@ class Baseline:
 
 
 def parse_baseline(text: str, where: str) -> Baseline:
-    """
-    Read the text of a baseline file.
+    """Read the text of a baseline file.
 
     Raises:
         BaselineError: It is not JSON of the form ``{"version": 1, "entries": [...]}``.
@@ -111,19 +113,24 @@ def parse_baseline(text: str, where: str) -> Baseline:
     raw = data.get("entries")
     if not isinstance(raw, list) or not all(map(_is_entry, raw)):
         raise BaselineError("the baseline holds a malformed entry", where=where, hint=_HINT)
-    return Baseline(BaselineEntry(*(entry.get(field, "") for field in BaselineEntry._fields)) for entry in raw)
+    return Baseline(
+        BaselineEntry(*(entry.get(field, "") for field in BaselineEntry._fields)) for entry in raw
+    )
 
 
 def format_baseline(baseline: Baseline) -> str:
     """Return the text of a baseline file: sorted, one entry a line."""
     lines = [json.dumps(entry._asdict(), sort_keys=True) for entry in baseline.entries]
     body = ",\n".join(lines)
-    return f'{{"version":{_VERSION},"entries":[\n{body}\n]}}\n' if lines else '{"version":1,"entries":[]}\n'
+    return (
+        f'{{"version":{_VERSION},"entries":[\n{body}\n]}}\n'
+        if lines
+        else '{"version":1,"entries":[]}\n'
+    )
 
 
 def read_baseline(path: str, where: str) -> Baseline:
-    """
-    Read a baseline file; *where* is how messages call it.
+    """Read a baseline file; *where* is how messages call it.
 
     Raises:
         BaselineError: It is missing, unreadable, larger than 64 MB, or malformed.

@@ -1,4 +1,4 @@
-"""A possible finding inside one window of text, before overlaps are settled and positions are counted."""
+"""A possible finding in a window of text, before overlaps are settled and lines counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANK_ADDRESS: Final = 12
 
 
 class Candidate(NamedTuple):
-    """A match by offsets into the text that was searched; ``text[start:end]`` is what must stay hidden."""
+    """A match by offsets into the text that was searched; ``text[start:end]`` stays hidden."""
 
     start: int
     end: int

@@ -30,7 +30,7 @@ def entropy(text: str) -> float:
 
 
 def encode_base(number: int, alphabet: str, width: int) -> str:
-    """Return *number* in the base of *alphabet*, padded on the left with its first digit to *width*."""
+    """Return *number* in the base of *alphabet*, padded on the left to *width*."""
     digits = ""
     while number:
         number, rest = divmod(number, len(alphabet))
@@ -39,14 +39,13 @@ def encode_base(number: int, alphabet: str, width: int) -> str:
 
 
 def is_crc62_valid(body: str) -> bool:
-    """Say whether the last 6 characters of *body* are the CRC-32 of the ones before, in base 62 (GitHub, npm)."""
+    """Say whether *body* ends with the CRC-32 of the rest, in 6 digits of base 62."""
     payload, check = body[:-_CRC62_WIDTH], body[-_CRC62_WIDTH:]
     return encode_base(zlib.crc32(payload.encode()), BASE62, _CRC62_WIDTH) == check
 
 
 def is_github_pat_valid(token: str) -> bool:
-    """
-    Say whether a ``github_pat_...`` token carries its own digest.
+    """Say whether a ``github_pat_...`` token carries its own digest.
 
     The 8 characters before the last 8 are the first 8 of base32(SHA-256(everything before these 16,
     prefix included)), in any letter case.
@@ -57,8 +56,9 @@ def is_github_pat_valid(token: str) -> bool:
 
 
 def is_gitlab_routable_valid(token: str, payload_length: int) -> bool:
-    """
-    Say whether a routable GitLab token is whole: ``<prefix><payload>.01.<2 length><7 CRC-32>`` in base 36.
+    """Say whether a routable GitLab token is whole.
+
+    Its form is ``<prefix><payload>.01.<2 digits of length><7 of CRC-32>``, in base 36.
 
     Args:
         token: The whole token, prefix included.

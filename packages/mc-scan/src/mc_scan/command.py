@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from mc_scan import __version__
 from mc_scan.api import is_kept
 from mc_scan.baseline import Baseline, format_baseline, read_baseline
 from mc_scan.finding import ERROR, IN_SOURCE, BaselineError, Notice, ScanError
 from mc_scan.options import EXIT_CLEAN, EXIT_FOUND, EXIT_TROUBLE
+from mc_scan.output import open_private, write_whole
 from mc_scan.paths import (
     Scanned,
     Source,
@@ -20,7 +21,6 @@ from mc_scan.paths import (
     scan_file,
     scan_stream,
 )
-from mc_scan.output import open_private, write_whole
 from mc_scan.progress import Progress
 from mc_scan.redact import display_path, escape_controls
 from mc_scan.report import (
@@ -34,13 +34,18 @@ from mc_scan.report import (
 from mc_scan.sarif import SarifReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from mc_scan.finding import Finding
     from mc_scan.options import Options
+    from mc_scan.report import Report, Sink
 
-_STDIN = "-"
-_REPORTS = {"text": TextReport, "json": JsonReport, "sarif": SarifReport}
+_STDIN: Final = "-"
+_REPORTS: Final[dict[str, Callable[[Sink], Report]]] = {
+    "text": TextReport,
+    "json": JsonReport,
+    "sarif": SarifReport,
+}
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
@@ -101,9 +106,7 @@ class _Scan:
         for entry in baseline.stale(self._scanned):
             message = f"stale baseline entry {entry.fingerprint} of rule {entry.rule}"
             self.notice(Notice("stale_baseline", entry.path, message, failed=False))
-        summary = Summary(
-            self._files, self._bytes, self._errors, self._warnings, self._suppressed
-        )
+        summary = Summary(self._files, self._bytes, self._errors, self._warnings, self._suppressed)
         report.finish(summary, self._notices)
         if not self._options.quiet:
             self._err.write(format_summary(summary) + "\n")
@@ -118,8 +121,7 @@ class _Scan:
         accepted = [finding for finding in met if finding.suppressed != IN_SOURCE]
         new, added = old.updated(accepted, self._scanned)
         write_whole(name, format_baseline(new), _shown(name))
-        for finding in added:
-            out.write(f"added: {format_line(finding)}\n")
+        out.writelines(f"added: {format_line(finding)}\n" for finding in added)
         if not self._options.quiet:
             self._err.write(f"{len(new.entries)} entries, {len(added)} added: {_shown(name)}\n")
 
@@ -164,9 +166,7 @@ class _Scan:
 
     def _scan_stdin(self, shown: str) -> Scanned | None:
         try:
-            return scan_stream(
-                sys.stdin.buffer.read, shown, max_file_mb=self._options.max_file_mb
-            )
+            return scan_stream(sys.stdin.buffer.read, shown, max_file_mb=self._options.max_file_mb)
         except ScanError as error:
             self.notice(Notice(error.code, error.where or shown, error.what, error.hint))
             return None

@@ -1,5 +1,4 @@
-"""
-Credentials that have a place rather than a prefix: URLs, authorization headers, JWTs, SAS queries.
+"""Credentials that have a place rather than a prefix: URLs, headers, JWTs, SAS queries.
 
 Source: rules page, section 2 (`url-credential`, `auth-header`, `jwt`, `azure-secret` SAS).
 """
@@ -20,7 +19,7 @@ from mc_scan.candidate import (
 from mc_scan.checksum import decode_base64, decode_base64url, entropy
 from mc_scan.finding import ERROR, WARNING
 from mc_scan.placeholder import is_cut_short, is_dummy, is_filler
-from mc_scan.value import has_telling_digit
+from mc_scan.value import has_telling_digit, is_made_of_words
 from mc_scan.vendor import starts_token
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _MAX_SCHEME: Final = 31
 _MIN_SCHEME: Final = 2
 _SCHEME_CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789+.-"
-# No `/`, space, quote or angle bracket before the `@`. The password may hold `@`: the last one counts.
+# No `/`, space, quote or angle bracket before the `@`. The password may hold `@`: the last counts.
 _USERINFO: Final = re.compile(
     r"://(?P<user>[^\s/\"'`<>:@]{0,256}):(?P<password>[^\s/\"'`<>]{1,256})@(?=(?P<host>[^\s/\"'`>)|,;?#]{1,255}))"
 )
@@ -97,7 +96,10 @@ def _judge_url(text: str, match: re.Match[str]) -> Candidate | None:
 
 
 def find_auth_headers(text: str) -> Iterator[Candidate]:
-    """Yield the value after ``Bearer``, ``Token`` or ``Basic``; in lower case only after ``Authorization``."""
+    """Yield the value after ``Bearer``, ``Token`` or ``Basic``.
+
+    The scheme counts in lower case only after ``Authorization``.
+    """
     for scheme in _SCHEMES:
         at = text.find(scheme)
         while at >= 0:
@@ -133,6 +135,7 @@ def _is_opaque(value: str) -> bool:
         len(value) >= _MIN_HEADER_VALUE
         and has_telling_digit(value)
         and entropy(value) >= _MIN_HEADER_ENTROPY
+        and not is_made_of_words(value)
     )
 
 
@@ -176,7 +179,7 @@ def _is_jwt(match: re.Match[str], text: str) -> bool:
 
 
 def find_sas(text: str) -> Iterator[Candidate]:
-    """Yield the signature of an Azure shared access URL: ``sig=`` in a query with ``se=`` and ``sp=``."""
+    """Yield the ``sig=`` of an Azure URL whose query also holds ``se=`` and ``sp=``."""
     at = text.find("sig=")
     while at >= 0:
         match = _SAS.match(text, at)

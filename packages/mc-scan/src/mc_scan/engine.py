@@ -1,5 +1,4 @@
-"""
-The engine: cheap passes that find where a rule could match, the rules at those places, positions.
+"""The engine: cheap passes find where a rule could match, the rules decide there.
 
 Literal prefixes, key words with an operator, and digits are one pass each over the text; the full
 rules run only at hits. All rules always run, whatever the caller filters: the fingerprint of one
@@ -39,8 +38,7 @@ _AWS_ID: Final = "aws-access-key-id"
 
 
 def examine(pieces: Iterable[str], path: str) -> list[Finding]:
-    """
-    Return every finding of a text given in *pieces*, in order, inline marks applied.
+    """Return every finding of a text given in *pieces*, in order, inline marks applied.
 
     Raises:
         ScanError: A rule failed. The error carries path, line and rule, and no part of the text.
@@ -78,7 +76,7 @@ def _in_source(view: View, candidate: Candidate) -> Candidate:
 
 
 def settle(candidates: list[Candidate]) -> list[Candidate]:
-    """Keep one of overlapping candidates, the first by rank, then by place; return them in order."""
+    """Keep one of overlapping candidates, first by rank, then by place; return them in order."""
     candidates.sort(key=lambda candidate: candidate.start)
     kept: list[Candidate] = []
     cluster: list[Candidate] = []

@@ -1,4 +1,4 @@
-"""What a scan hands back: findings, notices and the one base error. None of them holds a matched value."""
+"""What a scan hands back: findings, notices, errors. None of them holds a matched value."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ EXTERNAL: Final = "external"
 
 
 class Finding(NamedTuple):
-    """
-    One place in a text that looks like a secret or like private data.
+    """One place in a text that looks like a secret or like private data.
 
     Lines and columns count from 1, columns in code points; ``end_column`` is the column after the
     last character. ``preview`` is built from rule constants and names, never from the value.
@@ -37,9 +36,10 @@ class Finding(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """Something the reader has to know that is not a finding. ``failed`` ones make the exit code 2."""
+    """Something to know that is not a finding; ``failed`` ones make the exit code 2."""
 
-    code: str  # "unreadable", "oversized", "not_followed", "stale_baseline", "bad_baseline", "crashed"
+    # "unreadable", "oversized", "not_followed", "stale_baseline", "bad_baseline", "crashed", ...
+    code: str
     path: str  # as shown; "" when no file is meant
     message: str  # one sentence without a full stop
     hint: str = ""  # what to do next
@@ -47,8 +47,7 @@ class Notice(NamedTuple):
 
 
 class ScanError(Exception):
-    """
-    Base of every error raised on purpose here.
+    """Base of every error raised on purpose here.
 
     Args:
         what: One sentence without a full stop. It never holds scanned text.
@@ -71,7 +70,7 @@ class ScanError(Exception):
 
 
 class UnreadableFileError(ScanError, OSError):
-    """A file or folder could not be read in full: missing, forbidden, too large, or not a regular file."""
+    """A file or folder could not be read in full: missing, forbidden, too large, not regular."""
 
     code = "unreadable"
 

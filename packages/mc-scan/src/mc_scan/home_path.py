@@ -1,5 +1,4 @@
-"""
-Paths that name a person: ``/Users/N``, ``/home/N``, ``C:\\Users\\N`` and the forms tools make of them.
+r"""Paths that name a person: ``/Users/N``, ``/home/N``, ``C:\Users\N`` and what tools make of them.
 
 Source: rules page, section 4 (`home-path`, and the earlier pattern for ``preferences.md``).
 """
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from mc_scan.candidate import RANK_HOME_PATH, REDACTED, Candidate
 from mc_scan.finding import WARNING
 from mc_scan.placeholder import has_filler_words
+from mc_scan.word_sets import SHARED_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,11 +42,6 @@ _MACHINE: Final = re.compile(
 
 # A path may start after anything but these: letters of a longer path, a closing brace, a dot.
 _INSIDE: Final = frozenset("/\\.~$}%@+-)]#&?!")
-_SHARED_NAMES: Final = frozenset(
-    "shared public default allusers user username you yourname name youruser yourusername myuser myusername someone"
-    " someuser currentuser runner runneradmin vscode codespace codespaces gitpod node ubuntu debian ec2user git jovyan"
-    " linuxbrew circleci jenkins vagrant docker app root".split()
-)
 _SPACED_SHARED: Final = ("All Users", "Default User")
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 _SCHEMES: Final = ("file://", "vscode-remote://", "vscode://file")
@@ -57,7 +52,7 @@ _BLANK: Final = re.compile(r"[\s\"'`<>()|]")
 
 
 def find_home_paths(text: str, lower: str) -> Iterator[Candidate]:
-    """Yield every path that names a person; *lower* is *text* in lower case, character for character."""
+    """Yield every path that names a person; *lower* is *text* in lower case, offset for offset."""
     yield from _find_roots(text)
     at = lower.find("users")
     while at >= 0:
@@ -78,8 +73,7 @@ def find_home_paths(text: str, lower: str) -> Iterator[Candidate]:
 
 
 def find_machine_paths(text: str) -> Iterator[Candidate]:
-    """
-    Yield each ``/Users/``, ``/home/``, ``/Volumes/`` or drive path, without the exceptions above.
+    """Yield each ``/Users/``, ``/home/``, ``/Volumes/`` or drive path, without exceptions.
 
     This is the earlier command line's warning for ``preferences.md``, kept as it was.
     """
@@ -105,7 +99,7 @@ def _find_roots(text: str) -> Iterator[Candidate]:
 
 def _judge_users(text: str, at: int) -> Iterator[Candidate]:
     before = text[at - 1 : at]
-    if before == "\\" or before == "/":
+    if before in {"\\", "/"}:
         yield from _judge_drive(text, at)
     elif before in "fF" and text[at - 3 : at - 1] == "%2":
         yield from _judge_encoded(text, at - 3)
@@ -138,7 +132,7 @@ def _judge_encoded(text: str, at: int) -> Iterator[Candidate]:
 
 
 def _judge_folder(text: str, at: int) -> Iterator[Candidate]:
-    """Read an agent's folder name such as ``projects/-Users-N-code``; *at* is the dash before the root."""
+    """Read an agent's folder name, ``projects/-Users-N-x``; *at* is the dash before the root."""
     start = text.rfind("projects/", max(0, at - 12), at + 1)
     match = _AGENT_FOLDER.match(text, start) if start >= 0 else None
     if match is not None and _is_named(match["name"]):
@@ -165,7 +159,7 @@ def _is_named(name: str) -> bool:
     if name.startswith("..") or not name.strip(".@+-_") or name.isdigit():
         return False
     plain = name.rstrip(".").lower().translate(_SEPARATORS)
-    if plain in _SHARED_NAMES or plain.startswith("your"):
+    if plain in SHARED_NAMES or plain.startswith("your"):
         return False
     return not has_filler_words(name) and not (len(plain) > 1 and len(set(plain)) == 1)
 
@@ -175,12 +169,17 @@ def _starts_path(text: str, at: int) -> bool:
     if not at:
         return True
     before = text[at - 1]
-    if before == "/" or before in _INSIDE or (before.isascii() and before.isalnum()) or before == "_":
+    if (
+        before == "/"
+        or before in _INSIDE
+        or (before.isascii() and before.isalnum())
+        or before == "_"
+    ):
         return _follows_scheme(text, at)
     return before != " " or _VERB.search(text, max(0, at - _VERB_REACH), at) is None
 
 
 def _follows_scheme(text: str, at: int) -> bool:
-    """Say whether ``file://`` or an editor's remote scheme leads to *at* without a blank between."""
+    """Say whether ``file://`` or an editor's scheme leads to *at* without a blank between."""
     head = _BLANK.split(text[max(0, at - _SCHEME_REACH) : at])[-1]
     return any(scheme in head for scheme in _SCHEMES)

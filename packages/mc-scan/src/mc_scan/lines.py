@@ -1,5 +1,6 @@
-"""
-Lines end at ``\\n``, ``\\r\\n`` or ``\\r``, and at nothing else. Not `str.splitlines`, which also splits at U+2028.
+r"""Lines end at ``\n``, ``\r\n`` or ``\r``, and at nothing else.
+
+Not `str.splitlines`, which also splits at U+2028, so that no editor would agree.
 
 Source: rules page, 5.1.
 """
@@ -19,14 +20,13 @@ class LineIndex:
     """Where the lines of one window start, numbered on from the line that its core starts in."""
 
     def __init__(self, text: str, core_start: int, first_line: int, first_line_start: int) -> None:
-        """
-        Read the line ends of *text*.
+        """Read the line ends of *text*.
 
         Args:
             text: The window.
             core_start: Offset into *text* whose line is known.
             first_line: Number of that line.
-            first_line_start: Offset into *text* where that line starts; negative when before the window.
+            first_line_start: Offset into *text* where that line starts; negative when before it.
         """
         pattern = _BREAK if "\r" in text else _PLAIN_BREAK
         self.starts = array("L", [match.end() for match in pattern.finditer(text)])
@@ -35,7 +35,10 @@ class LineIndex:
         self._size = len(text)
 
     def position(self, offset: int) -> tuple[int, int, int]:
-        """Return line and column of *offset*, both from 1, and where its line starts (negative: before the window)."""
+        """Return line and column of *offset*, both from 1, and where its line starts.
+
+        The last is negative when the line starts before the window.
+        """
         index = bisect_right(self.starts, offset)
         start = self.starts[index - 1] if index else self._first_line_start
         return self._first_line + index, offset - start + 1, start
@@ -57,7 +60,7 @@ def count_breaks(text: str, start: int, end: int) -> int:
 
 
 def last_line_start(text: str, start: int, end: int) -> int | None:
-    """Return the start of the last line that starts behind *start* and not behind *end*, if there is one."""
+    """Return the start of the last line that starts behind *start* and up to *end*, if any."""
     newline = text.rfind("\n", start, end)
     single = text.rfind("\r", start, end)
     if single >= 0 and text.startswith("\n", single + 1):

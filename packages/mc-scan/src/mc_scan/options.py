@@ -1,4 +1,4 @@
-"""The command line of `mc-scan`: its options, and errors that never repeat a secret typed by mistake."""
+"""The command line of `mc-scan`; its errors never repeat a secret typed by mistake."""
 
 from __future__ import annotations
 
@@ -87,12 +87,14 @@ def _parser(version: str) -> argparse.ArgumentParser:
         "paths",
         nargs="*",
         metavar="PATH",
-        help="File, folder, or - for standard input. Folders are searched for Markdown, text and dotenv files.",
+        help="File, folder (Markdown, text and dotenv files in it), or - for standard input.",
     )
     parser.add_argument(
         "--format", choices=["text", "json", "sarif"], default="text", help="Form of the report."
     )
-    parser.add_argument("--output", metavar="FILE", help="Write the report there, readable by you only.")
+    parser.add_argument(
+        "--output", metavar="FILE", help="Write the report there, readable by you only."
+    )
     parser.add_argument(
         "--fail-on",
         choices=["error", "warning", "never"],
@@ -100,12 +102,12 @@ def _parser(version: str) -> argparse.ArgumentParser:
         help="Lowest severity that makes the exit code 1.",
     )
     parser.add_argument("--only", choices=["security", "privacy"], help="Report one category only.")
-    parser.add_argument(
-        "--rules", type=_rule_ids, metavar="A,B", help="Report these rules only."
-    )
+    parser.add_argument("--rules", type=_rule_ids, metavar="A,B", help="Report these rules only.")
     parser.add_argument("--baseline", metavar="FILE", help="Leave out findings accepted in FILE.")
     parser.add_argument(
-        "--write-baseline", metavar="FILE", help="Accept the current findings in FILE, reasons kept."
+        "--write-baseline",
+        metavar="FILE",
+        help="Accept the current findings in FILE, reasons kept.",
     )
     parser.add_argument("--no-inline", action="store_true", help="Ignore inline marks.")
     parser.add_argument(

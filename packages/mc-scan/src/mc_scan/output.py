@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO
 
 from mc_scan.finding import ScanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-from contextlib import contextmanager
 
 _PRIVATE: Final = 0o600
 
 
 @contextmanager
 def open_private(path: str, shown: str) -> Iterator[TextIO]:
-    """
-    Open *path* for writing, readable by its owner only, whatever was there before.
+    """Open *path* for writing, readable by its owner only, whatever was there before.
 
     Raises:
         ScanError: It cannot be written (code ``unwritable``).
     """
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
-        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+        with os.fdopen(
+            descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+        ) as stream:
             if hasattr(os, "fchmod"):
                 os.fchmod(descriptor, _PRIVATE)
             yield stream
@@ -33,8 +34,7 @@ def open_private(path: str, shown: str) -> Iterator[TextIO]:
 
 
 def write_whole(path: str, text: str, shown: str) -> None:
-    """
-    Replace the file at *path* by *text* in one step, so that a reader never sees half of it.
+    """Replace the file at *path* by *text* in one step, so that a reader never sees half of it.
 
     Raises:
         ScanError: It cannot be written (code ``unwritable``).
@@ -51,5 +51,8 @@ def write_whole(path: str, text: str, shown: str) -> None:
 def _unwritable(shown: str, error: OSError) -> ScanError:
     reason = os.strerror(error.errno) if error.errno else type(error).__name__
     return ScanError(
-        f"not writable ({reason})", where=shown, hint="name a file in a folder you can write to", code="unwritable"
+        f"not writable ({reason})",
+        where=shown,
+        hint="name a file in a folder you can write to",
+        code="unwritable",
     )

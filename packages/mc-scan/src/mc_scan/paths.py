@@ -1,8 +1,7 @@
-"""
-Which files are scanned, and reading one of them without trusting it.
+"""Which files are scanned, and reading one of them without trusting it.
 
-Files are taken as given; folders are walked for Markdown, text and dotenv files. Folder links are never
-followed and file links only to files inside the given folder, so no loop can occur.
+Files are taken as given; folders are walked for Markdown, text and dotenv files. Folder links are
+never followed and file links only to files inside the given folder, so no loop can occur.
 Source: rules page, 5.6, 5.8 and 8.
 """
 
@@ -47,11 +46,10 @@ class Scanned(NamedTuple):
 def find_files(
     paths: Iterable[str | os.PathLike[str]], *, on_notice: OnNotice = None
 ) -> list[Source]:
-    """
-    Return the files below *paths* by shown path, each once.
+    """Return the files below *paths* by shown path, each once.
 
     Raises:
-        UnreadableFileError: A path is missing or a folder cannot be listed, and *on_notice* is not given.
+        UnreadableFileError: A folder cannot be listed, and *on_notice* is not given.
     """
     cwd, home = current_folder(), home_folder()
     found: dict[str, Source] = {}
@@ -75,8 +73,7 @@ def scan_file(
     on_notice: OnNotice = None,
     on_read: Callable[[int], None] | None = None,
 ) -> Scanned | None:
-    """
-    Scan one regular file piece by piece; ``None`` when it could not be scanned, which is a notice.
+    """Scan one regular file piece by piece; ``None`` when that failed, which is a notice.
 
     Args:
         source: The file.
@@ -101,9 +98,7 @@ def scan_file(
     return None
 
 
-def scan_stream(
-    read: Callable[[int], bytes], shown: str, *, max_file_mb: float = 32
-) -> Scanned:
+def scan_stream(read: Callable[[int], bytes], shown: str, *, max_file_mb: float = 32) -> Scanned:
     """Scan standard input or another stream; raises `UnreadableFileError` above the size limit."""
     chunks = _Chunks(read, int(max_file_mb * _MIB), shown)
     findings = examine(decode_pieces(chunks), shown)
@@ -132,7 +127,7 @@ def report(problem: ScanError, shown: str, on_notice: OnNotice) -> None:
 
 
 class _Chunks:
-    """Reads a stream in pieces, counts them, and stops above the limit: a file may grow while it is read."""
+    """Reads a stream in pieces, and stops above the limit: a file may grow while it is read."""
 
     def __init__(
         self,
@@ -159,17 +154,20 @@ def _open(source: Source, max_file_mb: float) -> int:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(source.place, flags | getattr(os, "O_CLOEXEC", 0))
     try:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            raise UnreadableFileError(
-                "not a regular file", where=source.shown, hint="pipe its text to `mc-scan -`"
-            )
-        if state.st_size > max_file_mb * _MIB:
-            raise _oversized(source.shown, max_file_mb)
-    except BaseException:
+        _check_file(os.fstat(descriptor), source.shown, max_file_mb)
+    except ScanError:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _check_file(state: os.stat_result, shown: str, max_file_mb: float) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise UnreadableFileError(
+            "not a regular file", where=shown, hint="pipe its text to `mc-scan -`"
+        )
+    if state.st_size > max_file_mb * _MIB:
+        raise _oversized(shown, max_file_mb)
 
 
 def _oversized(shown: str, max_file_mb: float) -> UnreadableFileError:
@@ -206,14 +204,14 @@ def _walk(folder: str, cwd: str, home: str, on_notice: OnNotice) -> Iterator[str
                 if entry.name not in _SKIPPED:
                     pending.append(entry.path)
             elif entry.is_symlink():
-                yield from _follow(entry, top, display_path(entry.path, cwd=cwd, home=home), on_notice)
+                yield from _follow(
+                    entry, top, display_path(entry.path, cwd=cwd, home=home), on_notice
+                )
             elif _is_wanted(entry.name):
                 yield entry.path
 
 
-def _follow(
-    entry: os.DirEntry[str], top: str, shown: str, on_notice: OnNotice
-) -> Iterator[str]:
+def _follow(entry: os.DirEntry[str], top: str, shown: str, on_notice: OnNotice) -> Iterator[str]:
     """Yield a linked file when its target lies inside *top*; everything else is a notice."""
     if os.path.isdir(entry.path):  # noqa: PTH112
         if entry.name not in _SKIPPED:

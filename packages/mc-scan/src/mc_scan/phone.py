@@ -1,5 +1,4 @@
-"""
-Telephone numbers: in international or unmistakable form anywhere, in national form next to a phone word.
+"""Telephone numbers: international forms anywhere, national ones next to a phone word.
 
 Source: rules page, section 4 (`phone`).
 """
@@ -101,8 +100,10 @@ def _goes_on_before(text: str, at: int) -> bool:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Say whether a letter or digit follows at *end*, or a digit behind ``.``, ``-`` or the like."""
+    """Say whether a letter or digit follows at *end*, or a digit behind ``.`` or ``-``."""
     first = text[end : end + 1]
+    if first == " " and text[end + 1 : end + 2] == "-" and text[end + 2 : end + 3].isdigit():
+        return True  # `+12345678 -90`, a count of changed lines
     return _is_word(first) or (first in _NOT_BETWEEN and text[end + 1 : end + 2].isdigit())
 
 

@@ -1,5 +1,4 @@
-"""
-Values that stand in for a secret: templates, references, runs, sequences, stop words.
+"""Values that stand in for a secret: templates, references, runs, sequences, stop words.
 
 A placeholder is never reported. The lists are the ones of the rules page, section 3: short on
 purpose, because a marker such as ``test`` or ``password`` also occurs inside real values.
@@ -9,6 +8,8 @@ from __future__ import annotations
 
 import re
 from typing import Final
+
+from mc_scan.word_sets import STOP_WORDS
 
 _RUN: Final = 6
 _SEQUENCE: Final = 8
@@ -20,18 +21,19 @@ _SEQUENCES: Final = tuple(
 _SEQUENCE_PARTS: Final = ("gh", "no", "uv", "234567")
 _CUTS: Final = ("...", "…", "[...]", "***")
 _MARKERS: Final = (
-    "example", "placeholder", "changeme", "change-me", "change_me", "change me", "replace", "redacted", "dummy", "sample",
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "change me",
+    "replace",
+    "redacted",
+    "dummy",
+    "sample",
 )
 _YOUR: Final = re.compile(r"(?:^|[-_ ])your")
-_STOP_WORDS: Final = frozenset(
-    "my your the test fake dummy sample example secret password pass token key api auth access client user"
-    " admin root guest value here goes insert paste put replace with change me it this not a real"
-    " placeholder todo tbd none null nil undefined redacted hidden masked removed foo bar baz abc default"
-    " string changeit"
-    # The same words as they are shortened or joined in practice.
-    " pw pwd passwd username apikey passphrase credential credentials yes no true false".split()
-)
-_LONGEST_STOP_WORD: Final = max(map(len, _STOP_WORDS))
+_LONGEST_STOP_WORD: Final = max(map(len, STOP_WORDS))
 _LONGEST_STOP_VALUE: Final = 64
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _BRACKETED: Final = re.compile(
@@ -50,8 +52,7 @@ _REFERENCE_LEADS: Final = frozenset("$!piDBoeEsSgrva@{#<")
 
 
 def is_dummy(body: str, text: str, end: int, start: int = 0) -> bool:
-    """
-    Say whether a vendor token's *body* is filler (section 3: runs, cut short, sequences, markers).
+    """Say whether a vendor token's *body* is filler: runs, cut short, sequences, markers.
 
     Args:
         body: The token without its public prefix.
@@ -96,7 +97,7 @@ def is_cut_short(body: str, text: str, end: int, start: int = 0) -> bool:
 
 
 def is_reference(value: str) -> bool:
-    """Say whether *value* names a secret kept elsewhere: ``$VAR``, ``op://...``, ``!vault``, ``os.environ[...]``."""
+    """Say whether *value* names a secret kept elsewhere: ``$VAR``, ``op://...``, ``!vault``."""
     return value[:1] in _REFERENCE_LEADS and _REFERENCE.match(value) is not None
 
 
@@ -106,8 +107,7 @@ def is_bracketed(value: str) -> bool:
 
 
 def is_stop_value(value: str) -> bool:
-    """
-    Say whether *value* is made of stop words only: ``my-secret-key-here``, ``abc123``, ``changeme``.
+    """Say whether *value* is made of stop words only: ``my-secret-key-here``, ``abc123``.
 
     Digits count as a stop word only as an ascending run (``123``).
     """
@@ -136,15 +136,15 @@ def _is_ascending(digits: str) -> bool:
 
 
 def _is_stop_word(word: str) -> bool:
-    return word in _STOP_WORDS or _is_made_of_stop_words(word)
+    return word in STOP_WORDS or _is_made_of_stop_words(word)
 
 
 def _is_made_of_stop_words(word: str) -> bool:
-    """Split a joined word such as ``yourapikey``; the table keeps it linear in the length of *word*."""
+    """Split a joined word such as ``yourapikey``, in time linear in its length."""
     reached = [True] + [False] * len(word)
     for end in range(1, len(word) + 1):
         reached[end] = any(
-            reached[start] and word[start:end] in _STOP_WORDS
+            reached[start] and word[start:end] in STOP_WORDS
             for start in range(max(0, end - _LONGEST_STOP_WORD), end)
         )
     return reached[-1]

@@ -1,5 +1,4 @@
-"""
-Private keys: a header line and the base64 below it, told apart from a header that is only mentioned.
+r"""Private keys: a header and the base64 below it, told apart from a header in a sentence.
 
 Body lines may carry a common prefix (``> ``, ``# ``, an indent), end in CR, or be joined by literal
 ``\\n``. Source: rules page, 2 (`private-key`, `gcp-service-account`) and 5.2.
@@ -44,24 +43,26 @@ _AFTER_HEADER: Final = re.compile(r"[ \t]{0,8}[\"'`,;+]{0,3}[ \t]{0,8}(?=\\{1,2}
 _TO_END: Final = re.compile(r"[ \t\"'`*_)>|-]{0,12}\Z")
 _SPACED: Final = re.compile(r"[ \t]{1,4}(?=[A-Za-z0-9+/]{16})")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4}")
-_BASE64_LINE: Final = re.compile(r"([A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4})[ \t\"'`,;)+\\]{0,8}")
+_BASE64_LINE: Final = re.compile(
+    r"([A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4})[ \t\"'`,;)+\\]{0,8}"
+)
 _LINE_PREFIX: Final = re.compile(r"(?:[ \t>#*|;\"'`(,-]|//[ \t]|\+[ \t]){0,80}")
 _ARMOR: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,30}: .{0,200}", re.DOTALL)
 _CUT: Final = re.compile(r"\.\.\.|…|\*\*\*|[<\[(]|\bsnip\b", re.IGNORECASE)
 _MARKS: Final = " \t>#*|;+/\"'`(),-"
 _END_LINE: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}-----|---- END [A-Z0-9 ]{0,40} ----")
 _PRIVATE_LINES: Final = re.compile(r"Private-Lines: {0,4}[0-9]{1,4}")
-_PRIVATE_MAC: Final = re.compile(
-    r"(?:\\n|[\r\n]){1,2}[ \t>]{0,8}Private-MAC: [0-9a-fA-F]{0,64}"
-)
+_PRIVATE_MAC: Final = re.compile(r"(?:\\n|[\r\n]){1,2}[ \t>]{0,8}Private-MAC: [0-9a-fA-F]{0,64}")
 _FIELD: Final = re.compile(r"\\?\"private_key\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"$")
-_ACCOUNT: Final = re.compile(r"\\?\"type\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"service_account\\?\"")
+_ACCOUNT: Final = re.compile(
+    r"\\?\"type\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"service_account\\?\""
+)
 
 
 class _Body(NamedTuple):
     """What stands below a header."""
 
-    count: int  # base64 characters
+    width: int  # base64 characters
     end: int  # where they end, or the END line
     stop: str  # what came next: "end", "text", "cut", "begin" or "nothing"
     is_direct: bool  # no blank line before the first base64, or armor headers before it
@@ -81,7 +82,7 @@ def find_private_keys(text: str) -> Iterator[Candidate]:
 
 
 def find_bare_headers(text: str) -> Iterator[Candidate]:
-    """Yield every private key header in *text* that is not quoted as code, whatever stands below it."""
+    """Yield every private key header in *text* that is not quoted as code, whatever is below."""
     for anchor in _ANCHORS:
         at = text.find(anchor)
         while at >= 0:
@@ -95,9 +96,9 @@ def _judge(text: str, header: re.Match[str]) -> Candidate | None:
     body = _putty_body(text, header) if header["putty"] else _body_below(text, header.end())
     if body is None or body.stop == "cut":
         return None
-    if body.count >= (_DIRECT_BASE64 if body.is_direct else _MIN_BASE64):
+    if body.width >= (_DIRECT_BASE64 if body.is_direct else _MIN_BASE64):
         return _found(text, header, body.end, ERROR)
-    if body.stop == "nothing" and not body.count and _is_alone(text, header):
+    if body.stop == "nothing" and not body.width and _is_alone(text, header):
         return _found(text, header, header.end(), WARNING)
     return None
 
@@ -111,11 +112,14 @@ def _found(text: str, header: re.Match[str], end: int, severity: str) -> Candida
         if _ACCOUNT.search(around):
             label = "service_account private_key"
             return Candidate(
-                start, end, RANK_SERVICE_ACCOUNT, "gcp-service-account", ERROR, f"{label} {REDACTED}"
+                start,
+                end,
+                RANK_SERVICE_ACCOUNT,
+                "gcp-service-account",
+                ERROR,
+                f"{label} {REDACTED}",
             )
-    return Candidate(
-        start, end, RANK_PRIVATE_KEY, "private-key", severity, f"{label} {REDACTED}"
-    )
+    return Candidate(start, end, RANK_PRIVATE_KEY, "private-key", severity, f"{label} {REDACTED}")
 
 
 def _is_alone(text: str, header: re.Match[str]) -> bool:
@@ -126,7 +130,7 @@ def _is_alone(text: str, header: re.Match[str]) -> bool:
 
 
 def _body_below(text: str, at: int) -> _Body | None:
-    """Walk the lines below a header that ends at *at*; ``None`` when the header stands in a sentence."""
+    """Walk the lines below a header that ends at *at*; ``None`` when it stands in a sentence."""
     after = _AFTER_HEADER.match(text, at)
     if after is None:
         if _TO_END.match(text, at):
@@ -136,7 +140,7 @@ def _body_below(text: str, at: int) -> _Body | None:
 
 
 def _spaced_body(text: str, at: int) -> _Body | None:
-    """Read a key whose line breaks became spaces: ``KEY="-----BEGIN ...----- MIIE... -----END ...-----"``."""
+    """Read a key whose line breaks became spaces, as in a variable of a shell."""
     if _SPACED.match(text, at) is None:
         return None
     ending = _END_LINE.search(text, at, at + _REACH)
@@ -188,7 +192,7 @@ def _skip_break(text: str, at: int) -> int:
 
 
 def _classify(line: str, *, is_first: bool) -> tuple[str, int, int]:
-    """Return the kind of a line below a header, its base64 characters, and where they start (or END ends)."""
+    """Return the kind of a line, its base64 characters, and where they start (or END ends)."""
     ending = _END_LINE.search(line)
     if ending is not None:
         before = line[: ending.start()].strip(_MARKS)
@@ -223,7 +227,7 @@ def _putty_body(text: str, header: re.Match[str]) -> _Body | None:
     if lines is None:
         return None
     body = _walk(text, lines.end(), lines.end())
-    if body.count < _MIN_BASE64:
+    if body.width < _MIN_BASE64:
         return None
     mac = _PRIVATE_MAC.match(text, body.end)
-    return _Body(body.count, mac.end() if mac else body.end, "end", is_direct=True)
+    return _Body(body.width, mac.end() if mac else body.end, "end", is_direct=True)

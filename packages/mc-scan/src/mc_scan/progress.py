@@ -18,7 +18,12 @@ class Progress:
     """Counts files and bytes; shows them only on a terminal and only once a second has passed."""
 
     def __init__(
-        self, stream: TextIO, total: int, *, is_wanted: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        total: int,
+        *,
+        is_wanted: bool,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream, self._total, self._clock = stream, total, clock
         self._is_wanted = is_wanted and stream.isatty()

@@ -1,5 +1,4 @@
-"""
-Bytes to text, and text to windows: a large file is scanned piece by piece in bounded memory.
+"""Bytes to text, and text to windows: a large file is scanned piece by piece in bounded memory.
 
 Source: rules page, 5.6 to 5.8.
 """
@@ -29,7 +28,7 @@ _PLAIN_SHARE: Final = 0.8
 
 
 class Window(NamedTuple):
-    """A stretch of text with context around its core; offsets count code points of the whole text."""
+    """A stretch of text with context around its core; offsets count in the whole text."""
 
     text: str
     base: int  # offset of text[0]
@@ -38,11 +37,10 @@ class Window(NamedTuple):
 
 
 def decode_pieces(chunks: Iterable[bytes]) -> Iterator[str]:
-    """
-    Decode *chunks* one by one: UTF-16 and UTF-32 by their mark, everything else as UTF-8.
+    """Decode *chunks* one by one: UTF-16 and UTF-32 by their mark, everything else as UTF-8.
 
-    Bytes that are no UTF-8 become one lone surrogate each (``surrogateescape``), so nothing is skipped.
-    A UTF-8 byte order mark stays as U+FEFF. An undecodable unit of UTF-16/32 becomes U+FFFD.
+    Bytes that are no UTF-8 become one lone surrogate each (``surrogateescape``): nothing is
+    skipped. A UTF-8 byte order mark stays as U+FEFF. Bad units of UTF-16/32 become U+FFFD.
     """
     source = iter(chunks)
     first = b""
@@ -63,11 +61,10 @@ def decode_pieces(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def _is_wide(sample: bytes) -> bool:
-    """
-    Say whether bytes after a mark of UTF-16 or UTF-32 can be such text.
+    """Say whether bytes after a mark of UTF-16 or UTF-32 can be such text.
 
-    Stray bytes at the start of a UTF-8 file can look like a mark. Wide text with any ASCII in it, a line
-    end for one, has zero bytes, and never consists of plain ASCII bytes alone.
+    Stray bytes at the start of a UTF-8 file can look like a mark. Wide text with any ASCII in it,
+    a line end for one, has zero bytes, and never consists of plain ASCII bytes alone.
     """
     if b"\0" not in sample:
         return not sample
@@ -84,8 +81,7 @@ def split_bytes(data: bytes) -> Iterator[bytes]:
 def cut_windows(
     pieces: Iterable[str], *, core: int = CORE_CHARS, margin: int = MARGIN_CHARS
 ) -> Iterator[Window]:
-    """
-    Join *pieces* into overlapping windows.
+    """Join *pieces* into overlapping windows.
 
     Every offset of the text is in exactly one core. A window reaches *margin* characters beyond its
     core on both sides, or to the start or end of the text.

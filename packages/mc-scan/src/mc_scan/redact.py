@@ -1,5 +1,4 @@
-"""
-The one redactor: what may be shown of a match, of a name, of a path, and of any other text.
+"""The one redactor: what may be shown of a match, of a name, of a path, and of any other text.
 
 A preview is made of rule constants and, for assignments, the name. No character of a value, no
 length, no digest of it is ever shown. Source: rules page, 6.
@@ -28,8 +27,7 @@ _CONTROL: Final = re.compile(
 
 
 def preview_of(candidate: Candidate, covered: int) -> str:
-    """
-    Return the preview of *candidate*.
+    """Return the preview of *candidate*.
 
     Args:
         candidate: An assignment carries a name, which is checked here before it is shown.
@@ -42,8 +40,7 @@ def preview_of(candidate: Candidate, covered: int) -> str:
 
 
 def shown_name(name: str) -> str:
-    """
-    Return an assignment's *name* as it may be shown: at most 40 harmless characters.
+    """Return an assignment's *name* as it may be shown: at most 40 harmless characters.
 
     ``[REDACTED]`` when the name itself trips a rule: it may be another secret.
     """
@@ -57,7 +54,7 @@ def shown_name(name: str) -> str:
 
 
 def redact_text(text: str) -> str:
-    """Return *text* with every finding replaced by ``[REDACTED]``, for messages that quote what a user typed."""
+    """Return *text* with every finding replaced, for messages that quote what a user typed."""
     from mc_scan.engine import detect
 
     parts, at = [], 0
@@ -68,8 +65,7 @@ def redact_text(text: str) -> str:
 
 
 def display_path(path: str | os.PathLike[str], *, cwd: str, home: str) -> str:
-    """
-    Return *path* as reports show it: relative to *cwd* with ``/``, or with the home folder as ``~``.
+    """Return *path* as reports show it: relative to *cwd*, ``/`` between, the home folder as ``~``.
 
     A component that trips a rule is shown as ``[REDACTED]``; a name may be a secret too.
     """
@@ -82,7 +78,7 @@ def display_path(path: str | os.PathLike[str], *, cwd: str, home: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Return *text* with control and direction characters written as ``\\xNN`` or ``\\uNNNN``, on one line."""
+    r"""Return *text* on one line, with control and direction characters written as ``\xNN``."""
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 

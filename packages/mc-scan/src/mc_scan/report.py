@@ -1,5 +1,4 @@
-"""
-Reports: text for people, JSON for programs, SARIF for code scanning. They see findings, never values.
+"""Reports: text for people, JSON for programs. They see findings, never values.
 
 A report is written file by file, so that its size does not matter; the JSON summary comes last.
 Source: rules page, 6 and 8.
@@ -22,6 +21,18 @@ if TYPE_CHECKING:
 
         def write(self, text: str, /) -> object:
             """Take over *text*."""
+
+    class Report(Protocol):
+        """One form of a report, written file by file."""
+
+        def begin(self, version: str) -> None:
+            """Write the head."""
+
+        def add(self, findings: Iterable[Finding]) -> None:
+            """Write the findings of one file."""
+
+        def finish(self, summary: Summary, notices: Sequence[Notice]) -> None:
+            """Write the end."""
 
 
 TOOL_NAME: Final = "mc-scan"

@@ -1,5 +1,4 @@
-"""
-The rule table: ids, categories, severities and words for people and for code scanning.
+"""The rule table: ids, categories, severities and words for people and for code scanning.
 
 How each rule matches is in the module named by its ``source``; vendor rows are in `vendor_rows`.
 Source: rules page, sections 2 and 4.
@@ -25,10 +24,12 @@ class Rule(NamedTuple):
 
 
 _ROTATE: Final = (
-    "Revoke the credential where it was issued, issue a new one, and keep it in a secret store. Removing it from the"
-    " file is not enough once the file was shared."
+    "Revoke the credential where it was issued, issue a new one, and keep it in a secret store."
+    " Removing it from the file is not enough once the file was shared."
 )
-_MOVE: Final = "Move the value to a secret store and write a reference instead, for example `${NAME}`."
+_MOVE: Final = (
+    "Move the value to a secret store and write a reference instead, for example `${NAME}`."
+)
 _REMOVE: Final = "Remove it, or write it so that no person can be identified."
 
 
@@ -40,8 +41,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _vendor(
         "private-key",
         "Private key",
-        "A PEM, OpenSSH, PGP, SSH2 or PuTTY private key header with key material below it; a warning when nothing is"
-        " below.",
+        "A PEM, OpenSSH, PGP, SSH2 or PuTTY private key header with key material below it; a"
+        " warning when nothing is below.",
     ),
     _vendor(
         "gcp-service-account",
@@ -51,9 +52,12 @@ RULES: Final[tuple[Rule, ...]] = (
     _vendor(
         "github-token",
         "GitHub token",
-        "A classic, OAuth, app, refresh or fine-grained GitHub token; a warning when its checksum is wrong.",
+        "A classic, OAuth, app, refresh or fine-grained GitHub token; a warning when its checksum"
+        " is wrong.",
     ),
-    _vendor("aws-access-key-id", "AWS access key ID", "A long-term or temporary AWS access key ID."),
+    _vendor(
+        "aws-access-key-id", "AWS access key ID", "A long-term or temporary AWS access key ID."
+    ),
     _vendor(
         "aws-secret-key",
         "AWS secret access key",
@@ -75,7 +79,9 @@ RULES: Final[tuple[Rule, ...]] = (
         "A Google API key, AI Studio key, OAuth client secret or access token.",
     ),
     _vendor(
-        "slack-token", "Slack token or webhook", "A bot, user, app or refresh token, or an incoming webhook URL."
+        "slack-token",
+        "Slack token or webhook",
+        "A bot, user, app or refresh token, or an incoming webhook URL.",
     ),
     _vendor(
         "stripe-key",
@@ -85,7 +91,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _vendor(
         "gitlab-token",
         "GitLab token",
-        "A personal, deploy, runner or other GitLab token; a warning when a routable token's checksum is wrong.",
+        "A personal, deploy, runner or other GitLab token; a warning when a routable token's"
+        " checksum is wrong.",
     ),
     _vendor("npm-token", "npm token", "An npm access token, or a legacy one in an `.npmrc` line."),
     _vendor("pypi-token", "PyPI token", "An upload token for PyPI or TestPyPI."),
@@ -93,7 +100,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _vendor(
         "azure-secret",
         "Azure secret",
-        "A storage or shared access key, an application secret, a DevOps token; a warning for the signature of a SAS URL.",
+        "A storage or shared access key, an application secret, a DevOps token; a warning for the"
+        " signature of a SAS URL.",
     ),
     Rule(
         "jwt",
@@ -136,7 +144,8 @@ RULES: Final[tuple[Rule, ...]] = (
         SECURITY,
         WARNING,
         "Value next to a secret name",
-        "A name that ends in password, secret, token, api key or the like, an operator, and an opaque value.",
+        "A name that ends in password, secret, token, api key or the like, an operator, and an"
+        " opaque value.",
         _MOVE,
         "medium",
     ),

@@ -1,5 +1,4 @@
-"""
-SARIF 2.1.0, the fields that GitHub code scanning reads. No snippet, no context, no artifact contents.
+"""SARIF 2.1.0, the fields that GitHub code scanning reads. No snippet, no context, no contents.
 
 Source: rules page, 6 and 8; SARIF 2.1.0; GitHub, "SARIF support for code scanning".
 """
@@ -60,10 +59,13 @@ class SarifReport:
         told = [_notification(notice) for notice in notices]
         left_out = self._count - _MAX_RESULTS
         if left_out > 0:
-            told.append(_message(f"{left_out} results left out: code scanning takes 25,000", "warning"))
+            told.append(
+                _message(f"{left_out} results left out: code scanning takes 25,000", "warning")
+            )
         invocation: dict[str, Any] = {
             "executionSuccessful": not any(notice.failed for notice in notices),
             "toolExecutionNotifications": told,
+            "properties": {"files": summary.files, "suppressed": summary.suppressed},
         }
         end = "" if self._separator == "\n" else "\n"
         self._sink.write(f'{end}],"invocations":{json.dumps([invocation])}}}]}}\n')
@@ -79,7 +81,9 @@ def _descriptor(rule: Rule) -> dict[str, Any]:
         "help": {"text": f"{rule.description}\n\n{rule.advice}"},
         "defaultConfiguration": {"level": rule.severity},
         "properties": {
-            "tags": ["security", rule.category] if rule.category == PRIVACY else ["security", "secret"],
+            "tags": ["security", rule.category]
+            if rule.category == PRIVACY
+            else ["security", "secret"],
             "precision": rule.precision,
             "security-severity": score,
         },
@@ -115,7 +119,7 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def to_uri(path: str) -> str:
-    """Return a shown path as a relative URI reference: ``docs/a b.md`` becomes ``docs/a%20b.md``."""
+    """Return a shown path as a relative URI: ``docs/a b.md`` becomes ``docs/a%20b.md``."""
     return quote(os.fsencode(path), safe="/~")
 
 

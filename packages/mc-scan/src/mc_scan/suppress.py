@@ -1,8 +1,7 @@
-"""
-Inline marks: ``mc-scan: allow RULE`` silences warnings on its line, ``allow-next`` on the line below.
+"""Inline marks: ``mc-scan: allow RULE`` for its own line, ``allow-next`` for the line below.
 
-They work inside an HTML comment or after ``#``, ``//`` or ``--``, need a rule id, and never touch an
-error: what an agent writes into a file must not clear it. Source: rules page, 7.
+They work inside an HTML comment or after ``#``, ``//`` or ``--``, need a rule id, and silence
+warnings only: what an agent writes into a file must not clear an error. Source: rules page, 7.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ _LEAD_REACH: Final = 12
 
 
 def find_marks(text: str, start: int, end: int) -> Iterator[tuple[int, list[str]]]:
-    """
-    Yield the inline marks whose key word stands in ``text[start:end]``.
+    """Yield the inline marks whose key word stands in ``text[start:end]``.
 
     Yields:
         The line a mark is for, counted from 0 at the line of *start*, and its rule ids.

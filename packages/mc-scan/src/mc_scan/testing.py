@@ -1,9 +1,8 @@
-"""
-Made-up secrets for tests, built at run time so that no source file holds one.
+"""Made-up secrets for tests, built at run time so that no source file holds one.
 
 Every value is random from a seed and was never issued by anyone; checksums are right where a vendor
-uses one, so that scanners take them for real. For other packages' tests too: `fake` a value, write it
-somewhere, and show that it is refused and not echoed.
+uses one, so that scanners take them for real. For other packages' tests too: `fake` a value, write
+it somewhere, and show that it is refused and not echoed.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ class _Maker:
 
 
 def fake(kind: str, seed: int = 1) -> Fake:
-    """
-    Return the made-up secret of *kind* for *seed*; the kinds are the keys of `KINDS`.
+    """Return the made-up secret of *kind* for *seed*; the kinds are the keys of `KINDS`.
 
     Raises:
         KeyError: There is no such kind.
@@ -78,7 +76,9 @@ def _plain(
     return build
 
 
-def _checked(rule: str, prefix: str, length: int, *, is_valid: bool = True) -> Callable[[_Maker], Fake]:
+def _checked(
+    rule: str, prefix: str, length: int, *, is_valid: bool = True
+) -> Callable[[_Maker], Fake]:
     def build(maker: _Maker) -> Fake:
         body = maker.take(BASE62, length)
         check = encode_base(zlib.crc32(body.encode()), BASE62, 6)
@@ -161,7 +161,8 @@ def _private_key(label: str) -> Callable[[_Maker], Fake]:
 def _putty(maker: _Maker) -> Fake:
     rows = "\n".join(maker.take(_BASE64, 64) for _ in range(3))
     head = "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: k\nPublic-Lines: 1"
-    text = f"{head}\n{maker.take(_BASE64, 64)}\nPrivate-Lines: 3\n{rows}\nPrivate-MAC: {maker.take(_HEX, 64)}"
+    public, mac = maker.take(_BASE64, 64), maker.take(_HEX, 64)
+    text = f"{head}\n{public}\nPrivate-Lines: 3\n{rows}\nPrivate-MAC: {mac}"
     return Fake(text, rows[:64], "private-key", ERROR)
 
 

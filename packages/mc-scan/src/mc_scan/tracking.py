@@ -1,5 +1,4 @@
-"""
-From offsets to findings: lines and columns, fingerprints, inline marks, across the windows of one file.
+"""From offsets to findings: lines, columns, fingerprints and inline marks of one file.
 
 Source: rules page, 5.1 and 7.
 """
@@ -37,7 +36,7 @@ class FileState:
         self._findings: list[Finding] = []
 
     def add_window(self, window: Window, candidates: list[Candidate]) -> None:
-        """Take over the candidates that start in the core of *window*; the others belong to a neighbour."""
+        """Take over the candidates that start in the core of *window*; others are a neighbour's."""
         text, base = window.text, window.base
         core_start, core_end = window.core_start - base, window.core_end - base
         if not window.core_start and text.startswith(_BOM):
@@ -58,7 +57,7 @@ class FileState:
             self._line_start = line_start + base
 
     def finish(self) -> list[Finding]:
-        """Return the findings in order; a warning that a mark on its line allows is marked as suppressed."""
+        """Return the findings in order; warnings that a mark allows are marked as suppressed."""
         if not self._marks:
             return self._findings
         return [
@@ -112,7 +111,7 @@ class _LineMasker:
         return self.candidates[index - 1].end if index else 0
 
     def masked_line(self, index: int, start: int) -> str:
-        """Return the masked lines from the one at *start* to the last one that candidate *index* touches."""
+        """Return the masked lines from *start* to the last one that candidate *index* touches."""
         candidate = self.candidates[index]
         end = self._lines.line_end(candidate.end)
         if candidate.start - start > _LINE_REACH or end - candidate.end > _LINE_REACH:

@@ -1,5 +1,4 @@
-"""
-Which values next to a secret name count: opaque strings do; words, types, calls, paths and dates do not.
+"""Which values next to a secret name count: opaque strings, not words, types, calls or paths.
 
 Source: rules page, 2.1.
 """
@@ -18,6 +17,7 @@ MAX_PASSWORD: Final = 128
 
 _PROSE_ENTROPY: Final = 3.0
 _DIGIT: Final = re.compile(r"[0-9]")
+_PIECE: Final = re.compile(r"[A-Za-z0-9]{1,512}")
 _DIGIT_PIECE: Final = re.compile(r"[A-Za-z]{0,64}[0-9][A-Za-z0-9]{0,512}")
 _LONGEST_KNOWN_WORD: Final = 12
 # Names of algorithms and products whose digits say nothing about the value they stand in.
@@ -38,10 +38,12 @@ _KNOWN_PAIR: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE_LIKE: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.]{4,15}(?:Z|[+-][0-9:]{2,6})?)?)?"  # dates and times
-    r"|v?[0-9]{1,5}(?:\.[0-9]{1,5}){1,4}(?:[-+][A-Za-z0-9.]{1,20})?"  # versions and addresses
+    # Dates and times, versions and addresses, durations and sizes.
+    r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.]{4,15}(?:Z|[+-][0-9:]{2,6})?)?)?"
+    r"|v?[0-9]{1,5}(?:\.[0-9]{1,5}){1,4}(?:[-+][A-Za-z0-9.]{1,20})?"
     r"|[0-9]{1,2}[/.][0-9]{1,2}[/.][0-9]{2,4}"
-    r"|[0-9][0-9.,]{0,12}[-_ ]?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?"
+    r"|[0-9][0-9.,]{0,12}[-_ ]?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?"
+    r"|months?|years?"
     r"|ms|[kmg]i?b|bytes?|bits?|chars?|characters?|digits?|tokens?|words?|x|px|%)",
     re.IGNORECASE,
 )
@@ -53,7 +55,8 @@ _TYPE: Final = re.compile(
 )
 _PATH: Final = re.compile(r"(?:\.{0,2}|~[A-Za-z0-9_-]{0,32})/|[A-Za-z]:[\\/]|\\\\")
 _FILE_NAME: Final = re.compile(
-    r"[A-Za-z0-9_.@/\\ -]{1,200}\.(?:pem|key|pub|crt|cer|p12|pfx|jks|ppk|asc|gpg|json[5l]?|ya?ml|toml|ini|cfg|conf|env|"
+    r"[A-Za-z0-9_.@/\\ -]{1,200}\.(?:pem|key|pub|crt|cer|p12|pfx|jks|ppk|asc|gpg|json[5l]?|ya?ml|"
+    r"toml|ini|cfg|conf|env|"
     r"properties|txt|md|mdx|rst|html?|xml|csv|log|lock|py|js|ts|jsx|tsx|mjs|go|rs|rb|sh|ps1|php|java|kt|swift|"
     r"c|h|cpp|cs|sql|db|sqlite3?|tf|tfvars|gz|zip|tar|kdbx|age|sops|secret|dist|local|example)",
     re.IGNORECASE,
@@ -65,8 +68,13 @@ _NO_SECRET: Final = re.compile(
     r"pk_(?:live|test)_|(?:cus|price|pi|prod|sub)_[A-Za-z0-9]{8}|(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\b"
     r"|(?:sha(?:1|256|384|512)|md5|SHA(?:1|256|384|512)|MD5)[:-]"
 )
-_TITLE: Final = re.compile(r"(?:[A-Z][a-z]{1,20}|[a-z]{1,20}|[A-Z]{1,20})(?:[-_ ./'&]{1,2}(?:[A-Z][a-z]{1,20}|[a-z]{1,20}|[A-Z]{1,20})){0,20}[.!?:]?")
-_PLAIN_WORD: Final = re.compile(r"[A-Za-z]{1,24}[.,:;!?]?|[0-9]{1,4}[.,:;!?%+]?|[A-Za-z]{1,20}[-'][A-Za-z]{1,20}[.,;]?")
+_TITLE: Final = re.compile(
+    r"(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})"
+    r"(?:[-_ ./'&]{1,2}(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})){0,20}[.!?:]?"
+)
+_PLAIN_WORD: Final = re.compile(
+    r"[A-Za-z]{1,24}[.,:;!?]?|[0-9]{1,4}[.,:;!?%+]?|[A-Za-z]{1,20}[-'][A-Za-z]{1,20}[.,;]?"
+)
 _MIN_PROSE_WORDS: Final = 3
 
 
@@ -77,9 +85,9 @@ def is_secret_value(
     is_whole_line: bool,
     is_in_prose: bool,
     is_password: bool,
+    is_passphrase: bool = False,
 ) -> bool:
-    """
-    Say whether *value* could be a secret, placeholders aside (see `placeholder.is_filler`).
+    """Say whether *value* could be a secret, placeholders aside (see `placeholder.is_filler`).
 
     Args:
         value: The text after the operator, without quotes.
@@ -87,6 +95,7 @@ def is_secret_value(
         is_whole_line: The line is nothing but ``name=value``; no digit is needed then.
         is_in_prose: More words follow a bare value on its line.
         is_password: The name is a password name: 6-128 characters instead of 8-512.
+        is_passphrase: The name says that the value is made of words.
     """
     low, high = (MIN_PASSWORD, MAX_PASSWORD) if is_password else (MIN_VALUE, MAX_VALUE)
     if not low <= len(value) <= high or value.isdigit():
@@ -96,7 +105,7 @@ def is_secret_value(
             return False
     elif not is_whole_line and not (is_quoted and _is_mixed_with_symbol(value)):
         return False
-    return not is_ordinary(value, is_quoted=is_quoted)
+    return not is_ordinary(value, is_quoted=is_quoted, may_be_words=is_passphrase)
 
 
 def has_telling_digit(value: str) -> bool:
@@ -110,8 +119,8 @@ def has_telling_digit(value: str) -> bool:
     return False
 
 
-def is_ordinary(value: str, *, is_quoted: bool) -> bool:
-    """Say whether *value* is a type, call, lookup, path, URL, file name, date, version, address or prose."""
+def is_ordinary(value: str, *, is_quoted: bool, may_be_words: bool = False) -> bool:
+    """Say whether *value* is a type, call, lookup, path, URL, file name, date, version or prose."""
     if value.isalnum():
         return _TYPE.fullmatch(value) is not None or _DATE_LIKE.fullmatch(value) is not None
     return (
@@ -124,12 +133,18 @@ def is_ordinary(value: str, *, is_quoted: bool) -> bool:
         or ("." in value and _FILE_NAME.fullmatch(value) is not None)
         or ("@" in value and _EMAIL.fullmatch(value) is not None)
         or _NO_SECRET.match(value) is not None
-        or (" " in value and _is_prose(value))
+        or (not may_be_words and " " in value and _is_prose(value))
     )
 
 
+def is_made_of_words(value: str) -> bool:
+    """Say whether *value* joins words and numbers, as `after-3600-seconds` does."""
+    pieces = _PIECE.findall(value)
+    return len(pieces) > 1 and all(piece.isalpha() or piece.isdigit() for piece in pieces)
+
+
 def _stands_out(value: str) -> bool:
-    """Say whether a bare value in running text is more than a word: mixed case, a symbol, or high entropy."""
+    """Say whether a bare value in running text is more than a word: mixed, symbol, or entropy."""
     is_mixed = value.upper() != value and value.lower() != value and not value.istitle()
     has_symbol = any(not c.isalnum() and c not in "-_./'’" for c in value)
     return is_mixed or has_symbol or entropy(value) >= _PROSE_ENTROPY
@@ -149,7 +164,7 @@ def _is_path(value: str) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Say whether a value with slashes is base64 rather than a path: digits and both cases in one piece."""
+    """Say whether a value with slashes is base64: digits and both cases in one piece."""
     return "://" not in value and any(
         len(piece) >= MIN_VALUE
         and _DIGIT.search(piece)

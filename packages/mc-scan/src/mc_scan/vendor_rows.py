@@ -1,5 +1,4 @@
-"""
-The table of vendor token forms: anchors, pattern, severity, check, preview.
+"""The table of vendor token forms: anchors, pattern, severity, check, preview.
 
 Patterns are linear by construction: one bounded character class after another, no nested repeat,
 no back-reference. Vendor prefixes are public constants; nothing here is a secret.
@@ -36,7 +35,7 @@ _OPENAI_MARKER: Final = "T3Blbk" + "FJ"
 
 
 class VendorRow(NamedTuple):
-    """One token form. Group ``body`` is the secret part, group ``shown`` (or ``label``) what is printed."""
+    """One token form. Group ``body`` is secret; group ``shown`` or ``label`` is printed."""
 
     rule: str
     anchors: tuple[str, ...]
@@ -63,9 +62,7 @@ def _row(
 ) -> VendorRow:
     compiled = re.compile(pattern)
     names = tuple(anchors.split("|"))
-    return VendorRow(
-        rule, names, compiled, severity, min_entropy, check, label, before, is_bound
-    )
+    return VendorRow(rule, names, compiled, severity, min_entropy, check, label, before, is_bound)
 
 
 def _simple(

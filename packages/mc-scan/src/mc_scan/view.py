@@ -1,5 +1,4 @@
-"""
-Other readings of a text: without invisible characters, and without Markdown's backslashes.
+"""Other readings of a text: without invisible characters, and without Markdown's backslashes.
 
 A view is matched in place of the text, and every offset is mapped back. Normalising happens before
 matching, never after. Source: rules page, 5.3 and 5.4.
@@ -54,48 +53,43 @@ class View(NamedTuple):
 
 
 def fold_view(text: str) -> View | None:
-    """Return *text* without invisible characters and with full-width ASCII folded, or ``None`` if it has neither."""
+    """Return *text* without invisible characters and with full-width ASCII folded.
+
+    ``None`` if it has neither.
+    """
     if text.isascii() or _TELLING.search(text) is None:
         return None
-    slices: list[str] = []
-    starts, sources, touched = array("L"), array("L"), array("L")
-    at = size = 0
+    pieces = _Pieces(text)
+    at = 0
     for match in _TOUCHED.finditer(text):
-        place = match.start()
-        touched.append(place)
-        size = _append(text, at, place, slices, starts, sources, size)
+        place, character = match.start(), match.group()
+        pieces.keep(at, place)
+        pieces.touched.append(place)
         at = place + 1
-        character = match.group()
         if "\uff01" <= character <= "\uff5e":
-            starts.append(size)
-            sources.append(place)
-            slices.append(chr(ord(character) - _WIDE_OFFSET))
-            size += 1
-    _append(text, at, len(text), slices, starts, sources, size)
-    return View("".join(slices), starts, sources, touched)
+            pieces.put(chr(ord(character) - _WIDE_OFFSET), place)
+    pieces.keep(at, len(text))
+    return pieces.view()
 
 
 def unescaped_view(text: str) -> View | None:
-    """
-    Return the words of *text* that hold Markdown escapes, without their backslashes, one a line.
+    """Return the words of *text* that hold Markdown escapes, without their backslashes, one a line.
 
     ``None`` when there is no backslash before ``_ * - . ~``. Only the words around an escape are
     kept, at most 8,192 characters on either side: the rest reads the same in both.
     """
     if "\\" not in text:
         return None
-    slices: list[str] = []
-    starts, sources, touched = array("L"), array("L"), array("L")
-    size = 0
+    pieces = _Pieces(text)
     for word_start, word_end in _escaped_words(text):
         at = word_start
         for match in _ESCAPE.finditer(text, word_start, word_end):
-            touched.append(match.start())
-            size = _append(text, at, match.start(), slices, starts, sources, size)
+            pieces.touched.append(match.start())
+            pieces.keep(at, match.start())
             at = match.end()
-        size = _append(text, at, word_end, slices, starts, sources, size) + 1
-        slices.append("\n")
-    return View("".join(slices), starts, sources, touched) if touched else None
+        pieces.keep(at, word_end)
+        pieces.put("\n", word_end)
+    return pieces.view() if pieces.touched else None
 
 
 def _escaped_words(text: str) -> Iterator[tuple[int, int]]:
@@ -119,19 +113,28 @@ def _word_start(text: str, place: int, low: int) -> int:
     return place - len(head.split()[-1]) if head and not head[-1].isspace() else place
 
 
-def _append(
-    text: str,
-    start: int,
-    end: int,
-    slices: list[str],
-    starts: array[int],
-    sources: array[int],
-    size: int,
-) -> int:
-    """Add ``text[start:end]`` to a view of *size* characters and return its new size."""
-    if end <= start:
-        return size
-    starts.append(size)
-    sources.append(start)
-    slices.append(text[start:end])
-    return size + end - start
+class _Pieces:
+    """Collects the slices of a view."""
+
+    def __init__(self, text: str) -> None:
+        self.touched = array("L")
+        self._text = text
+        self._slices: list[str] = []
+        self._starts, self._sources = array("L"), array("L")
+        self._size = 0
+
+    def keep(self, start: int, end: int) -> None:
+        """Take over ``text[start:end]``."""
+        if end > start:
+            self.put(self._text[start:end], start)
+
+    def put(self, slice_: str, source: int) -> None:
+        """Add *slice_*, whose first character stands for the one at *source*."""
+        self._starts.append(self._size)
+        self._sources.append(source)
+        self._slices.append(slice_)
+        self._size += len(slice_)
+
+    def view(self) -> View:
+        """Return the view of what was added."""
+        return View("".join(self._slices), self._starts, self._sources, self.touched)
