@@ -533,10 +533,10 @@ def test_an_interrupted_change_stops_writers_and_warns_previews(
 def test_an_interruption_after_the_change_names_the_files(project: Path) -> None:
     """Ctrl-C while the answer is made must not be reported as if nothing had been written."""
     script = (
-        "import sys, mc_cli.commands.add as add\n"
+        "import sys, mc_cli.addview as view\n"
         "from mc_cli.main import main\n"
         "def interrupted(metadata): raise KeyboardInterrupt\n"
-        "add.protocol_notices = interrupted\n"
+        "view.protocol_notices = interrupted\n"
         "sys.exit(main(['add', 'Keep it', '--type', 'decision', '--evidence', 'issue:#1']))\n"
     )
     done = subprocess.run(

@@ -114,5 +114,13 @@ def test_a_malformed_file_is_refused_and_named(text: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("text", [f"{END}\nx\n{START}\n", f"{OLD}\n{OLD}\n", f"x\n{END}\n"])
+def test_markers_that_are_not_one_pair_are_a_malformed_block(text: str) -> None:
+    with pytest.raises(MalformedFileError) as caught:
+        find_block(text, "AGENTS.md")
+
+    assert (caught.value.code, caught.value.where) == ("malformed_block", "AGENTS.md")
+
+
 def test_markers_inside_a_fence_are_no_block() -> None:
     assert find_block(f"```\n{START}\n{END}\n```\n", "AGENTS.md") is None

@@ -259,9 +259,10 @@ def test_two_project_ids_are_for_a_person_to_settle(memory: Memory) -> None:
     memory.set_manifest(project_id=f"- project_id: {PROJECT_ID}\n- project_id: {PROJECT_ID}")
     before = memory.everything()
 
-    with pytest.raises(MalformedFileError):
+    with pytest.raises(MalformedFileError) as caught:
         memory.init(repair=True)
 
+    assert caught.value.code == "repeated_project_id"
     assert memory.everything() == before
 
 

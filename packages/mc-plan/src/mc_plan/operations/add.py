@@ -11,20 +11,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mc_schema.admission import entry_problems
-from mc_schema.budget import ENTRY_TOKENS, INBOX_ITEMS, counted_text, is_near
+from mc_schema.budget import counted_text
 from mc_schema.document import ENTRY
 from mc_schema.entry import ACTIVE, CANDIDATE, Entry, format_entry, parse_entry
 from mc_schema.errors import InvalidEvidenceError, InvalidTextError
 from mc_schema.evidence import ADMISSION_HINT, ADMISSION_WHAT, is_admissible_set
 from mc_schema.ids import parse_entry_id
-from mc_schema.memoryfile import parse_memory_file
 from mc_schema.storage import INBOX_PATH
 from mc_schema.tokens import estimate_tokens
 
-from mc_plan.draft import ALWAYS, IMMEDIATE, BudgetLine, Draft, Operation, Request
+from mc_plan.draft import ALWAYS, IMMEDIATE, Draft, Operation, Request
 from mc_plan.errors import InputError
 from mc_plan.operations.budgets import budget_lines
-from mc_plan.operations.gate import GateError, blocking
+from mc_plan.operations.gate import blocking
 from mc_plan.operations.insertion import APPENDED, NEWEST_FIRST, insert, without_placeholder
 from mc_plan.operations.lifecycle import (
     ExistingEntry,
@@ -33,6 +32,7 @@ from mc_plan.operations.lifecycle import (
     mark_promoted,
     mark_superseded,
 )
+from mc_plan.operations.limits import budget_warnings, inbox_warnings, require_short
 from mc_plan.operations.memory_set import MemorySet
 from mc_plan.operations.modules import ensure_file, ensure_indexed, require_module
 from mc_plan.operations.placement import placement_of, require_no_duplicate
@@ -40,8 +40,6 @@ from mc_plan.operations.records import add_record
 from mc_plan.operations.title import title_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mc_schema.protocol import Metadata
     from mc_schema.storage import Placement
 
@@ -103,50 +101,6 @@ def build_add(checked: CheckedAdd) -> Builder:
         return draft_legacy_add(memory, seed, checked)
 
     return blocking(build) if checked.is_preview_first else build
-
-
-def require_short(tokens: int, *, allow_long: bool) -> None:
-    """Check the length of a decision.
-
-    Raises:
-        GateError: It has more than 120 tokens and ``--allow-long`` was not given.
-    """
-    if tokens > ENTRY_TOKENS and not allow_long:
-        raise GateError(
-            f"the decision has {tokens} tokens, more than the {ENTRY_TOKENS} of one entry",
-            hint="shorten it, or add `--allow-long`",
-            code="long_entry",
-        )
-
-
-def budget_warnings(lines: Sequence[BudgetLine]) -> list[str]:
-    """Return a sentence for every file that is over its budget or at 80 % of it."""
-    warnings = []
-    for line in lines:
-        if line.after > line.limit:
-            warnings.append(
-                f"`{line.path}` is over its budget: {line.after} of {line.limit} tokens"
-            )
-        elif is_near(line.after, line.limit):
-            warnings.append(
-                f"`{line.path}` is near its budget: {line.after} of {line.limit} tokens"
-            )
-    return warnings
-
-
-def inbox_warnings(memory: MemorySet) -> list[str]:
-    """Return a sentence when the inbox holds more candidates than advised."""
-    from mc_schema.admission import is_content
-
-    file = parse_memory_file(INBOX_PATH, memory.text(INBOX_PATH) or "")
-    count = sum(
-        is_content(unit.unit) and unit.standing.status == CANDIDATE and unit.unit.kind != "group"
-        for unit in file.units
-    )
-    if count <= INBOX_ITEMS:
-        return []
-    command = memory.project.command("compact")
-    return [f"the inbox holds {count} candidates, more than {INBOX_ITEMS}; see `{command}`"]
 
 
 class _Addition:

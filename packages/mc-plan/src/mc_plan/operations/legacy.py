@@ -13,10 +13,11 @@ from mc_schema.storage import INBOX_PATH
 from mc_schema.tokens import estimate_tokens
 
 from mc_plan.draft import Draft, Operation
-from mc_plan.operations.add import Added, budget_warnings, inbox_warnings, require_short
+from mc_plan.operations.add import Added
 from mc_plan.operations.budgets import budget_lines
 from mc_plan.operations.gate import GateError
 from mc_plan.operations.insertion import BULLET, NEWEST_FIRST, insert, without_placeholder
+from mc_plan.operations.limits import budget_warnings, inbox_warnings, require_short
 from mc_plan.operations.modules import ensure_file, ensure_indexed, require_module
 from mc_plan.operations.placement import placement_of
 from mc_plan.operations.records import add_record
