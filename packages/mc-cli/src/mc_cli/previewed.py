@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def previewed_result(
-    outcome: Outcome, location: Location | None, data: Mapping[str, Any], lines: Sequence[str]
+    outcome: Outcome,
+    location: Location | None,
+    data: Mapping[str, Any],
+    lines: Sequence[str],
+    *,
+    nothing: str = "Nothing to change.",
 ) -> Result:
     """Return the answer of a preview-first command.
 
@@ -26,6 +31,7 @@ def previewed_result(
         location: Where; its protocol hint goes to standard error. ``None`` for a Cortex root.
         data: What the operation computed, as JSON values.
         lines: The same for people; the plan, or the files written, follow them.
+        nothing: Said when the plan writes no file; empty to say nothing.
     """
     notices = list(outcome.notices)
     if location is not None:
@@ -39,19 +45,19 @@ def previewed_result(
         shown |= {"plan_id": outcome.plan.plan_id, "plan": plan_as_data(outcome.plan)}
     return Result(
         shown,
-        lambda: _text(outcome, lines),
+        lambda: _text(outcome, lines, nothing),
         exit_code=outcome.exit_code,
         notices=tuple(notices),
         files_written=bool(outcome.written),
     )
 
 
-def _text(outcome: Outcome, lines: Sequence[str]) -> str:
+def _text(outcome: Outcome, lines: Sequence[str], nothing: str) -> str:
     head = "".join(f"{line}\n" for line in lines)
     if outcome.is_applied:
         return head + files_written_text(outcome.written)
-    if outcome.plan.changes_nothing and not outcome.plan.blockers:
-        head += "Nothing to change.\n"
+    if nothing and outcome.plan.changes_nothing and not outcome.plan.blockers:
+        head += f"{nothing}\n"
     return head + "\n" + plan_as_text(outcome.plan)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mc_plan import Project
     from mc_plan.operations.recover import RecoverOptions
+    from mc_plan.plan import Plan
     from mc_plan.recovery import Recovery
 
     from mc_cli.commands import Command
@@ -53,15 +54,17 @@ def parser(command: Command) -> Parser:
 def run(args: Namespace) -> Result:
     """Preview or apply the recovery of the place that *args* name."""
     from mc_plan.operations.recover import RecoverOptions, preview_recover
+    from mc_plan.recovery import NOTHING
 
     if args.confirm_plan is not None and not args.apply:
         raise UsageError("`--confirm-plan` goes with `--apply`", hint="leave it out to preview")
     project, timeout = _place(args)
     options = RecoverOptions(args.direction, args.accept_current)
-    if args.apply:
+    plan = None if args.apply else preview_recover(project, options)
+    if plan is None or (args.break_stale_lock and _is_idle(plan)):
+        # With nothing to recover there is no plan to confirm, and the lock alone is in the way.
         outcome = _applied(args, project, options, timeout)
     else:
-        plan = preview_recover(project, options)
         code = exits.NO if plan.blockers else exits.OK
         outcome = Outcome(plan.public(), plan.result, False, (), (), code)
         if plan.blockers:
@@ -69,7 +72,18 @@ def run(args: Namespace) -> Result:
             outcome = outcome._replace(notices=tuple(blocked))
     recovery: Recovery = outcome.result
     lines = _lines(recovery, project)
-    return previewed_result(outcome, None, _data(recovery), lines)
+    result = previewed_result(outcome, None, _data(recovery), lines, nothing="")
+    if recovery.outcome == NOTHING:
+        # There is nothing to confirm, so no plan id is offered.
+        return result._replace(text=lambda: "".join(f"{line}\n" for line in lines))
+    return result
+
+
+def _is_idle(plan: Plan) -> bool:
+    from mc_plan.recovery import NOTHING
+
+    recovery: Recovery = plan.result
+    return recovery.outcome == NOTHING and not recovery.leftovers
 
 
 def _place(args: Namespace) -> tuple[Project, float]:
