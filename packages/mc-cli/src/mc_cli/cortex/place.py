@@ -70,8 +70,8 @@ def find_place(root: str, *, environ: Mapping[str, str] = os.environ) -> Place:
         if find_files(root):
             raise GovernanceError(
                 "the root holds notes outside of `KNOWLEDGE`, and the first write would hide them",
-                hint="make a new root with `memory-custodian cortex init-root`, and move the notes into its"
-                " `KNOWLEDGE`",
+                hint="make a root with `memory-custodian cortex init-root`, and move the notes into"
+                " its `KNOWLEDGE`",
                 code=EUNSUPPORTED_LAYOUT,
             )
         return Place(project, "", is_new=True)
