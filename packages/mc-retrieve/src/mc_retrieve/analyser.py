@@ -9,8 +9,8 @@ Text is brought to NFKC, then cut into
 * runs of Han, of kana and of Hangul, as overlapping pairs of characters. A pair never crosses a
   space or another script.
 
-A run of one character is a term of its own, and a record also holds each character of its runs as
-a term, so that a single character finds every word it is part of.
+A run of one character is a term of its own. A query that is one such character, standing alone,
+also finds it inside longer runs.
 """
 
 from __future__ import annotations
@@ -37,26 +37,30 @@ _ASCII_PIECE: Final = re.compile(f"[A-Za-z0-9]+(?:[{_CONNECTORS}][A-Za-z0-9]+)*"
 _ASCII_PART: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CONNECTOR: Final = re.compile(f"[{_CONNECTORS}]")
 _MAX_REMEMBERED: Final = 1 << 15
+_INSIDE: Final = "*"
 _DIGIT: Final = "digit"
 _UPPER: Final = "upper"
 _LETTER: Final = "letter"
 
 
-def analyse_query(text: str) -> list[str]:
-    """Return the terms that a query asks for, in order, repeats kept."""
+def analyse(text: str) -> list[str]:
+    """Return the terms of *text*, in order, repeats kept."""
     terms: list[str] = []
     for piece, is_run in _pieces(text):
         terms += _pairs(piece) if is_run else _identifier_terms(piece)
     return terms
 
 
-def analyse_record(text: str) -> list[str]:
-    """Return the terms that *text* is found by: those of a query, and the characters of runs."""
-    terms: list[str] = []
-    for piece, is_run in _pieces(text):
-        terms += _pairs(piece) if is_run else _identifier_terms(piece)
-        if is_run and len(piece) > 1:
-            terms += piece
+def analyse_query(text: str) -> list[str]:
+    """Return the terms that a query asks for: its own, and ``x*`` for a character standing alone.
+
+    ``x*`` stands for that character inside a run of two and more.
+    """
+    terms = analyse(text)
+    for word in text.split():
+        pieces = list(_pieces(word))
+        if len(pieces) == 1 and pieces[0][1] and len(pieces[0][0]) == 1:
+            terms.append(pieces[0][0] + _INSIDE)
     return terms
 
 
@@ -65,19 +69,30 @@ class AnalysedCounter:
 
     def __init__(self, terms: Sequence[str]) -> None:
         self._places = {term: place for place, term in enumerate(terms)}
+        self._inside = [term for term in terms if term.endswith(_INSIDE)]
 
     def __call__(
         self, title: str, content: bytes, folded: bytes | None
     ) -> tuple[int, Sequence[int]]:
         """Return the number of terms of a record, and how often each query term is among them."""
         del folded  # the contract's folding loses what this analyser looks at
-        terms = analyse_record(f"{title} {content.decode('utf-8')}")
+        text = f"{title} {content.decode('utf-8')}"
+        terms = analyse(text)
         places = self._places
         counts = [0] * len(places)
         for term in terms:
             if term in places:
                 counts[places[term]] += 1
+        for term in self._inside:
+            counts[places[term]] = count_inside_runs(text, term[0])
         return len(terms), counts
+
+
+def count_inside_runs(text: str, character: str) -> int:
+    """Return how often *character* stands in runs of two and more characters of *text*."""
+    return sum(
+        piece.count(character) for piece, is_run in _pieces(text) if is_run and len(piece) > 1
+    )
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:

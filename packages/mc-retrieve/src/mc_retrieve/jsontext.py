@@ -20,7 +20,7 @@ _SURROGATE_LEAD: Final = b"\xed"
 _FIRST_SURROGATE: Final = 0xD800
 _LAST_SURROGATE: Final = 0xDFFF
 # Outside these powers of ten a number is written with an exponent.
-_SMALLEST_PLAIN: Final = -7
+_SMALLEST_PLAIN: Final = -6
 _LARGEST_PLAIN: Final = 21
 
 

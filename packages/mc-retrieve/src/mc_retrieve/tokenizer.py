@@ -49,7 +49,9 @@ def make_counter(terms: Sequence[str], tokenizer: str) -> Counter:
 
 def contract_terms(text: str) -> list[str]:
     """Return the runs of ``[a-z0-9]`` in *text* in lower case."""
-    return fold(text.encode("utf-8", "surrogatepass")).decode("ascii").split()
+    # A NUL stands for a control character, which only a query can hold.
+    folded = fold(text.encode("utf-8", "surrogatepass")).replace(b"\0", b" ")
+    return folded.decode("ascii").split()
 
 
 def count_terms(folded: bytes) -> int:
