@@ -141,8 +141,13 @@ def _data(recovery: Recovery) -> dict[str, object]:
 def _lines(recovery: Recovery, project: Project) -> list[str]:
     from mc_plan.recovery import BLOCKED, NOTHING
 
-    if recovery.outcome == NOTHING and not recovery.leftovers:
-        return ["No interrupted change was found: nothing to recover."]
+    if recovery.outcome == NOTHING:
+        kept = [f"- {one_line(left.path)}: left-over temporary" for left in recovery.leftovers]
+        if kept:
+            kept.append(
+                "Younger than 300 s, they may belong to a running command: try again later."
+            )
+        return ["No interrupted change was found: nothing to recover.", *kept]
     lines = [f"Interrupted command: {recovery.command or 'unknown'}"]
     lines += [f"- {one_line(file.path)}: {file.state}; {file.action}" for file in recovery.files]
     lines += [f"- {one_line(left.path)}: left-over temporary" for left in recovery.leftovers]
