@@ -19,6 +19,7 @@ from mc_lock import (
     StateDirectory,
     UnsafeLockError,
     acquire_mutation_lock,
+    format_owner,
 )
 from mc_lock.testing import EPOCH, FakeClock, fake_effects, lock_path, owner_record, write_lock
 
@@ -141,7 +142,10 @@ TABLE = [
         id="6-cut-250-s",
     ),
     pytest.param(Row(lock(b""), 301, GONE, (M, 7, False, FLAG), None), id="7-empty-301-s"),
-    pytest.param(Row(lock(b"x" * 70_000), 301, GONE, (M, 7, False, FLAG), None), id="7-too-large"),
+    pytest.param(
+        Row(lock(format_owner(RECORD) + b" " * 70_000), 301, ALIVE, (M, 7, False, FLAG), None),
+        id="7-too-large",
+    ),
     pytest.param(
         Row(lock(RECORD._replace(project_id=None)), 301, ALIVE, (M, 7, False, FLAG), None),
         id="7-project-lock-without-project",
@@ -305,6 +309,36 @@ def test_misnamed_lock_is_refused_with_both_names(attempt: Attempt) -> None:
 
     assert OTHER in caught.value.what
     assert PROJECT in caught.value.what
+
+
+def test_guard_that_names_a_project_is_misnamed(attempt: Attempt) -> None:
+    """A guard holds no project id; with one inside, somebody renamed another lock."""
+    from mc_lock.holder import look_at_lock
+    from mc_lock.place import guard_key
+
+    key = guard_key(attempt.memory)
+    path = lock_path(attempt.state, None, attempt.memory)
+    found = []
+    for project_id in (None, "", key, PROJECT):
+        write_lock(path, RECORD._replace(project_id=project_id))
+        sighting = look_at_lock(str(path), key, fake_effects(attempt.clock, host=HERE))
+        assert sighting is not None
+        found.append(sighting.facts.name_matches)
+
+    assert found == [True, True, True, False]
+
+
+def test_pid_of_another_place_is_never_asked_about(attempt: Attempt) -> None:
+    """Here that number may be some other process."""
+    write_lock(lock_path(attempt.state, PROJECT, attempt.memory), THERE)
+
+    def examine(pid: int) -> ProcessState:
+        pytest.fail(f"asked about {pid}")
+
+    effects = fake_effects(attempt.clock, host=HERE)._replace(examine=examine)
+
+    with pytest.raises(LockHeldError):
+        attempt.acquire(effects, break_stale=True)
 
 
 def test_project_id_inside_may_be_spelled_in_capitals(attempt: Attempt) -> None:

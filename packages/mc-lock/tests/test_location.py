@@ -117,6 +117,15 @@ def test_unusable_temporary_folder_is_passed_over(folder: str) -> None:
     assert found.startswith(("/tmp/", "/var/tmp/"))
 
 
+def test_relative_temporary_folder_is_passed_over_even_if_it_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "relative").mkdir()
+
+    assert find_fallback({"TMPDIR": "relative"}, "posix").startswith("/")
+
+
 def test_path_below_the_project_is_inside_whatever_the_spelling(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "deep").mkdir(parents=True)

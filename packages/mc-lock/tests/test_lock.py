@@ -205,6 +205,8 @@ def test_second_acquire_under_another_spelling_is_an_error_too(site: Site, tmp_p
 
         with pytest.raises(NestedLockError):
             site.acquire()
+    site.acquire().release()
+    site.acquire().release()
 
 
 def test_failed_acquire_may_be_repeated(site: Site) -> None:
@@ -358,6 +360,28 @@ def test_memory_directory_that_moved_while_waiting_is_locked_where_it_is(
 
     with site.acquire():
         assert [lock_path(site.state, None, moved)] == site.locks
+
+
+def test_guard_of_the_place_a_project_moved_to_is_respected(site: Site, tmp_path: Path) -> None:
+    site.identity = PROJECT
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    guard = lock_path(site.state, None, moved)
+    write_lock(guard, owner_record(host=PEER))
+    path = site.held_by_peer(PROJECT)
+
+    def move() -> None:
+        if path.exists():
+            path.unlink()
+            site.memory.rmdir()
+            site.memory.symlink_to(moved)
+
+    site.clock.on_sleep = move
+
+    with pytest.raises(LockTimeoutError) as caught:
+        site.acquire()
+
+    assert str(guard) == caught.value.where
 
 
 def test_unreadable_manifest_after_acquiring_releases(site: Site) -> None:
@@ -544,6 +568,21 @@ def test_leftovers_are_swept_while_the_lock_is_held(site: Site) -> None:
 
     with site.acquire():
         assert not aside.exists()
+
+
+def test_lock_is_judged_again_when_it_is_our_turn_to_break(site: Site) -> None:
+    """Whoever had the turn before has made a living lock of its own here meanwhile."""
+    from mc_lock.contest import Request, _break_in_turn
+    from mc_lock.place import guard_key
+
+    path = site.held_by_peer(None)
+    key = guard_key(site.memory)
+    request = Request(
+        site.state, key, "/p", "add", site.notes.append, 10.0, True, None, site.effects
+    )
+
+    assert _break_in_turn(request, str(path), key, request.new_deadline()) is None
+    assert [path] == site.locks
 
 
 def test_turn_of_another_breaker_is_waited_for(site: Site) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 from mc_lock import ProcessState, examine_process, this_host
-from mc_lock.process import examine_with_ps, is_pid, parse_proc_stat
+from mc_lock.process import answers_signals, examine_with_ps, is_pid, parse_proc_stat
 from mc_lock.testing import ended_pid
 
 STAT = "7 (name) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1000 200 999"
@@ -47,8 +48,22 @@ def test_zombie_counts_as_gone() -> None:
         os.waitpid(child, 0)
 
 
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        pytest.param(errno.ESRCH, False, id="no-such-process"),
+        pytest.param(errno.EPERM, True, id="there-is-somebody-to-be-protected"),
+    ],
+)
+def test_refused_signal_means_a_living_process(number: int, *, expected: bool) -> None:
+    def kill(pid: int, sent: int) -> None:
+        assert (pid, sent) == (7, 0)
+        raise OSError(number, os.strerror(number))
+
+    assert expected is answers_signals(7, kill)
+
+
 def test_process_of_another_user_is_alive() -> None:
-    """Permission denied means that there is somebody to be denied."""
     assert examine_process(1).alive
 
 

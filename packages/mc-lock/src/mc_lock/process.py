@@ -90,11 +90,20 @@ def examine_process(pid: int) -> ProcessState:
         from mc_lock.windows import examine_windows_process
 
         return examine_windows_process(pid)
-    if not _answers_signals(pid):
+    if not answers_signals(pid):
         return ProcessState(alive=False, start=None)
     if sys.platform == "darwin":
         return examine_with_ps(pid)
     return _examine_in_proc(pid)
+
+
+def answers_signals(pid: int, kill: Callable[[int, int], None] = os.kill) -> bool:
+    """Say whether *pid* exists (POSIX); that we may not signal it says that it does."""
+    try:
+        kill(pid, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
 def parse_proc_stat(text: str, boot_id: str) -> ProcessState:
@@ -120,14 +129,6 @@ def examine_with_ps(pid: int, run: Callable[[int], str] | None = None) -> Proces
     if state[0] in _GONE_STATES:
         return ProcessState(alive=False, start=None)
     return ProcessState(alive=True, start=" ".join(started.split()) or None)
-
-
-def _answers_signals(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return error.errno != errno.ESRCH
-    return True
 
 
 def _examine_in_proc(pid: int) -> ProcessState:
