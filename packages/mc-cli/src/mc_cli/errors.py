@@ -72,6 +72,9 @@ _EXITS: Final = (
     ("mc_plan.errors", "UnsupportedProtocolError", exits.BAD_INPUT),
     ("mc_plan.errors", "PlanError", exits.NO),
     ("mc_schema.errors", "SchemaError", exits.BAD_INPUT),
+    ("mc_retrieve.errors", "InvalidInputError", exits.BAD_INPUT),
+    ("mc_retrieve.errors", "RetrieveError", exits.NO),
+    ("mc_scan.finding", "ScanError", exits.NO),
     ("mc_lock.errors", "LockError", exits.LOCKED),
     ("mc_lock.errors", "StateError", exits.NO),
 )

@@ -34,6 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        # The command is done: its files stand, only the end of its answer is missing.
+        sys.stderr.write("stopped by signal 2 while the answer was printed\n")
+        return exits.SIGNAL_BASE + 2
     except BrokenPipeError:
         return _output_lost("the reader of standard output is gone")
     except OSError as error:
@@ -56,9 +60,13 @@ def cortex_main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    if not arguments:
         sys.stdout.write(_help())
-        return exits.OK if arguments else exits.BAD_INPUT
+        sys.stderr.write("error: a command is missing\n")
+        return exits.BAD_INPUT
+    if arguments[0] in ("-h", "--help", "help"):
+        sys.stdout.write(_help())
+        return exits.OK
     if arguments[0] == "--version":
         from mc_cli import __version__
 
