@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 from mc_lock.breaking import break_lock, breaking_turn
 from mc_lock.effects import Effects, uniform
-from mc_lock.errors import LockError, LockTimeoutError, NestedLockError
+from mc_lock.errors import LockError, LockTimeoutError, NestedLockError, name_of_error
 from mc_lock.holder import look_at_lock
-from mc_lock.lock_file import create_lock_file, name_of_error
+from mc_lock.lock_file import create_lock_file
 from mc_lock.owner import TOKEN_BYTES, new_owner
 from mc_lock.place import LOCK_SUFFIX
 from mc_lock.refusal import breaking_notice, refusal_of

@@ -7,6 +7,7 @@ where state lives cannot be used), `LockError` (the lock could not be had) and `
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -130,3 +131,8 @@ class NestedLockError(RuntimeError):
 
     It is no `McLockError`, so that it keeps its traceback.
     """
+
+
+def name_of_error(error: OSError) -> str:
+    """Return the symbolic name of a system error, for example ``ENOSPC``."""
+    return errno.errorcode.get(error.errno or 0, "") or str(error)

@@ -8,20 +8,19 @@ Source: reliability rules 2.2.2 and 2.4.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_lock.errors import LockCreationError, McLockError, StateError
+from mc_lock.errors import LockCreationError, McLockError, name_of_error
 from mc_lock.owner import format_owner, parse_token
 from mc_lock.private_file import MAX_PRIVATE_BYTES, READ_FLAGS, read_all, write_new_file
+from mc_lock.state import NO_ACCESS, unwritable_state
 
 if TYPE_CHECKING:
     from mc_lock.effects import Effects
     from mc_lock.owner import OwnerRecord
 
-_NO_ACCESS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _ON_POSIX: Final = os.name == "posix"
 _UNLINK_TRIES: Final = 20
 _UNLINK_PAUSE_SECONDS: Final = 0.1
@@ -106,25 +105,11 @@ def _unlink_patiently(path: str, effects: Effects) -> None:
 
 
 def _creation_error(path: str, error: OSError) -> McLockError:
-    reason = name_of_error(error)
     folder = os.path.dirname(path)
-    if error.errno in _NO_ACCESS:
-        return StateError(
-            f"state directory cannot be written ({reason})",
-            where=path,
-            hint=(
-                f"allow writing to `{folder}` in the sandbox, "
-                "or set `XDG_STATE_HOME` to a directory you can write"
-            ),
-            code="state_not_writable",
-        )
+    if error.errno in NO_ACCESS:
+        return unwritable_state(folder, error)
     return LockCreationError(
-        f"the lock could not be created ({reason}), nothing was written",
+        f"the lock could not be created ({name_of_error(error)}), nothing was written",
         where=path,
         hint=f"make it possible to write files in `{folder}`, then run the command again",
     )
-
-
-def name_of_error(error: OSError) -> str:
-    """Return the error's symbolic name, for example ``ENOSPC``."""
-    return errno.errorcode.get(error.errno or 0, "") or str(error)

@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from mc_lock.effects import FileCalls
-from mc_lock.errors import StateError
+from mc_lock.errors import StateError, name_of_error
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -278,4 +278,4 @@ def _not_usable(name: str, reason: str, *, verb: str = "used") -> StateError:
 def _reason_of(error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return "a symbolic link"
-    return errno.errorcode.get(error.errno or 0, "") or str(error)
+    return name_of_error(error)

@@ -125,8 +125,8 @@ def _recorded_sentence(path: str, facts: LockFacts, row: int, *, break_stale: bo
 
 def _elsewhere_sentence(path: str, holder: Holder, *, break_stale: bool) -> _Sentence:
     what = (
-        f"the lock is held by {_owner(holder)} for {format_age(holder.age_seconds)}, on another "
-        f"host or in another container, `{holder.hostname}`"
+        f"the lock is held by {_owner(holder)} for {format_age(holder.age_seconds)}, "
+        "on another host or in another container"
     )
     if not break_stale:
         step = f"end or check pid {holder.pid} on `{holder.hostname}`, then {_AGAIN}"

@@ -15,7 +15,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_lock.errors import StateError
+from mc_lock.errors import StateError, name_of_error
 from mc_lock.location import find_fallback, find_location, is_creatable, is_inside
 from mc_lock.private_file import GROUP_AND_OTHER, is_ours
 
@@ -28,7 +28,9 @@ FOLDERS: Final = ("locks", "journal", "plans")
 _WRITABLE_BY_OTHERS: Final = 0o022
 _ON_POSIX: Final = os.name == "posix"
 _REPARSE_POINT: Final = 0x400  # stat.FILE_ATTRIBUTE_REPARSE_POINT: a junction or the like
-_NOT_CREATABLE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT})
+NO_ACCESS: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+_NOT_CREATABLE: Final = NO_ACCESS | {errno.ENOENT}
 
 
 class StateDirectory(NamedTuple):
@@ -78,7 +80,7 @@ class StateDirectory(NamedTuple):
         except OSError as error:
             if self.spare is not None and error.errno in _NOT_CREATABLE:
                 return self.spare.ensure(make_directory=make_directory)
-            raise _not_writable(self.path, error) from error
+            raise unwritable_state(self.path, error) from error
         for directory in (self.path, *(self.path / name for name in FOLDERS)):
             _ensure_directory(directory, make_directory)
         return self
@@ -97,7 +99,7 @@ class StateDirectory(NamedTuple):
                     return False
                 continue
             except OSError as error:
-                raise _unsafe(directory, _name_of(error)) from error
+                raise _unsafe(directory, name_of_error(error)) from error
             _require_real_and_ours(directory, facts)
             _require_closed(directory, facts, _WRITABLE_BY_OTHERS)
         return True
@@ -150,6 +152,22 @@ def resolve_state_directory(
     return StateDirectory(path, spare=spare) if is_creatable(base) else spare
 
 
+def unwritable_state(path: str | Path, error: OSError) -> StateError:
+    """Return the error for a state directory, or a folder of it, that cannot be written."""
+    hint = f"make it possible to write in `{path}`, then run the command again"
+    if error.errno in NO_ACCESS:
+        hint = (
+            f"allow writing to `{path}` in the sandbox, "
+            "or set `XDG_STATE_HOME` to a directory you can write"
+        )
+    return StateError(
+        f"state directory cannot be written ({name_of_error(error)})",
+        where=str(path),
+        hint=hint,
+        code="state_not_writable",
+    )
+
+
 def _spare(
     environ: Mapping[str, str], system: str, reason: str, project_root: Path | None
 ) -> StateDirectory:
@@ -195,7 +213,7 @@ def _ensure_directory(directory: Path, make_directory: Callable[[str, int], None
             _make(str(directory), make_directory)
             facts = os.lstat(directory)
     except OSError as error:
-        raise _not_writable(directory, error) from error
+        raise unwritable_state(directory, error) from error
     _require_real_and_ours(directory, facts)
     if _ON_POSIX and facts.st_mode & GROUP_AND_OTHER:
         _close_to_others(directory)
@@ -207,12 +225,12 @@ def _close_to_others(directory: Path) -> None:
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise _unsafe(directory, _name_of(error)) from error
+        raise _unsafe(directory, name_of_error(error)) from error
     try:
         if is_ours(os.fstat(descriptor)):
             os.fchmod(descriptor, DIRECTORY_MODE)
     except OSError as error:
-        raise _unsafe(directory, _name_of(error)) from error
+        raise _unsafe(directory, name_of_error(error)) from error
     finally:
         os.close(descriptor)
 
@@ -240,19 +258,3 @@ def _unsafe(directory: Path, reason: str) -> StateError:
         hint=f"check who made `{directory}`, then remove it or set `XDG_STATE_HOME`",
         code="state_unsafe",
     )
-
-
-def _not_writable(directory: Path, error: OSError) -> StateError:
-    return StateError(
-        f"state directory cannot be written ({_name_of(error)})",
-        where=str(directory),
-        hint=(
-            f"allow writing to `{directory}` in the sandbox, "
-            "or set `XDG_STATE_HOME` to a directory you can write"
-        ),
-        code="state_not_writable",
-    )
-
-
-def _name_of(error: OSError) -> str:
-    return errno.errorcode.get(error.errno or 0, "") or str(error)
