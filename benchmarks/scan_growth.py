@@ -2,9 +2,11 @@
 
     python benchmarks/scan_growth.py [--sizes 1,2,4] [--limit 2.6]
 
-Exit code 0 when time(2n) <= limit x time(n) for every pattern, 1 otherwise. CPU time is measured, the
-best of several runs, so that a busy machine does not fail the test. Source: rules page, 5.7.
+Exit code 0 when time(2n) <= limit x time(n) for every pattern, 1 otherwise. CPU time is measured,
+the best of several runs, so that a busy machine does not fail the test. Source: rules page, 5.7.
 """
+
+# ruff: noqa: INP001 - a script, not a package
 
 from __future__ import annotations
 
@@ -26,7 +28,16 @@ PATTERNS: Final = (
     *("a:", "://", "@", "~", "\\_", "\\", "+1 ", "0", "%2F", "号", "\u200b", "Ａ", "\r", "\n"),
     *("-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "password=", "key: '"),
     *("PuTTY-User-Key-File-3:", " ghs_a.b.", "?sig=a&se=b", " eyJa.eyJa.", "Bearer aaaa1 "),
-    *("/home/", "C:\\Users\\", "-Users-", "12 Ab Street, ", "xoxb-1-", "Q~", "AZDO", "<!-- mc-scan: "),
+    *(
+        "/home/",
+        "C:\\Users\\",
+        "-Users-",
+        "12 Ab Street, ",
+        "xoxb-1-",
+        "Q~",
+        "AZDO",
+        "<!-- mc-scan: ",
+    ),
 )
 
 
@@ -34,15 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the test and return its exit code."""
     parser = argparse.ArgumentParser(description="Test that scanning time grows linearly.")
     parser.add_argument("--sizes", default="1,2,4", help="Sizes in MB, each twice the one before.")
-    parser.add_argument("--limit", type=float, default=2.6, help="Largest factor for twice the size.")
+    parser.add_argument(
+        "--limit", type=float, default=2.6, help="Largest factor for twice the size."
+    )
     options = parser.parse_args(arguments)
     sizes = [float(size) for size in options.sizes.split(",")]
     failures = 0
     for pattern in PATTERNS:
         seconds = [measure(pattern, int(size * MEGABYTE)) for size in sizes]
-        factors = [
-            after / max(before, FLOOR_SECONDS) for before, after in zip(seconds, seconds[1:])
-        ]
+        steps = zip(seconds[:-1], seconds[1:], strict=True)
+        factors = [after / max(before, FLOOR_SECONDS) for before, after in steps]
         is_linear = all(factor <= options.limit for factor in factors)
         failures += not is_linear
         times = " ".join(f"{second:7.3f}" for second in seconds)

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_scan.candidate import RANK_ASSIGNMENT, RANK_ENV, RANK_VENDOR, REDACTED, Candidate
-from mc_scan.checksum import entropy
+from mc_scan.checksum import has_entropy
 from mc_scan.finding import ERROR, WARNING
 from mc_scan.placeholder import is_dummy, is_filler
 from mc_scan.value import MAX_VALUE, is_secret_value
@@ -146,7 +146,7 @@ def is_aws_secret(value: str) -> bool:
         any(c.isupper() for c in value)
         and any(c.islower() for c in value)
         and any(c.isdigit() for c in value)
-        and entropy(value) >= _AWS_ENTROPY
+        and has_entropy(value, _AWS_ENTROPY)
     )
 
 
@@ -240,7 +240,7 @@ def _is_env_name(hit: _Hit) -> bool:
 def _is_env_key(body: str) -> bool:
     return (
         len(body) >= _MIN_ENV_KEY
-        and entropy(body) >= _MIN_ENV_KEY_ENTROPY
+        and has_entropy(body, _MIN_ENV_KEY_ENTROPY)
         and (body.upper() != body != body.lower() or any(c.isdigit() for c in body))
     )
 

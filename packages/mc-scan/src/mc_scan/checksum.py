@@ -29,6 +29,17 @@ def entropy(text: str) -> float:
     return log2(size) - sum(map(_N_LOG_N, Counter(text).values())) / size if size else 0.0
 
 
+def has_entropy(text: str, minimum: float) -> bool:
+    """Say whether the entropy of *text* is at least *minimum* bits a character."""
+    size = len(text)
+    if size > _LONGEST_TABLED or not size:
+        return entropy(text) >= minimum
+    # With that many different characters it is lowest when one of them takes all the other places.
+    # That decides for nearly every random value, at a fraction of the cost of counting.
+    lowest = log2(size) - _N_LOG_N(size - len(set(text)) + 1) / size
+    return lowest >= minimum or entropy(text) >= minimum
+
+
 def encode_base(number: int, alphabet: str, width: int) -> str:
     """Return *number* in the base of *alphabet*, padded on the left to *width*."""
     digits = ""

@@ -16,7 +16,7 @@ from mc_scan.candidate import (
     REDACTED,
     Candidate,
 )
-from mc_scan.checksum import decode_base64, decode_base64url, entropy
+from mc_scan.checksum import decode_base64, decode_base64url, has_entropy
 from mc_scan.finding import ERROR, WARNING
 from mc_scan.placeholder import is_cut_short, is_dummy, is_filler
 from mc_scan.value import has_telling_digit, is_made_of_words
@@ -134,7 +134,7 @@ def _is_opaque(value: str) -> bool:
     return (
         len(value) >= _MIN_HEADER_VALUE
         and has_telling_digit(value)
-        and entropy(value) >= _MIN_HEADER_ENTROPY
+        and has_entropy(value, _MIN_HEADER_ENTROPY)
         and not is_made_of_words(value)
     )
 

@@ -10,10 +10,21 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from typing import Final
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 _BREAK: Final = re.compile(r"\r\n|\n|\r")
-_PLAIN_BREAK: Final = re.compile(r"\n")
+
+
+class Place(NamedTuple):
+    """Where a span stands; lines and columns count from 1, columns in code points."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int  # after the last character
+    line_start: int  # offset of the first line; negative when before the window
+    line_end: int  # offset after the last line, its break included
 
 
 class LineIndex:
@@ -28,25 +39,31 @@ class LineIndex:
             first_line: Number of that line.
             first_line_start: Offset into *text* where that line starts; negative when before it.
         """
-        pattern = _BREAK if "\r" in text else _PLAIN_BREAK
-        self.starts = array("L", [match.end() for match in pattern.finditer(text)])
+        if "\r" in text:
+            self.starts = array("L", [match.end() for match in _BREAK.finditer(text)])
+        else:  # the usual case, in two thirds of the time
+            lines = text.split("\n")[:-1]
+            self.starts = array("L", accumulate([len(line) + 1 for line in lines]))
         self._first_line = first_line - bisect_right(self.starts, core_start)
         self._first_line_start = first_line_start
         self._size = len(text)
 
-    def position(self, offset: int) -> tuple[int, int, int]:
-        """Return line and column of *offset*, both from 1, and where its line starts.
-
-        The last is negative when the line starts before the window.
-        """
-        index = bisect_right(self.starts, offset)
-        start = self.starts[index - 1] if index else self._first_line_start
-        return self._first_line + index, offset - start + 1, start
-
-    def line_end(self, offset: int) -> int:
-        """Return where the line of *offset* ends, its break included."""
-        index = bisect_right(self.starts, offset)
-        return self.starts[index] if index < len(self.starts) else self._size
+    def locate(self, start: int, end: int) -> Place:
+        """Return where ``text[start:end]`` stands."""
+        starts, size = self.starts, len(self.starts)
+        first = last = bisect_right(starts, start)
+        if last < size and starts[last] <= end:
+            last = bisect_right(starts, end)
+        line_start = starts[first - 1] if first else self._first_line_start
+        last_start = line_start if last == first else starts[last - 1]
+        return Place(
+            self._first_line + first,
+            start - line_start + 1,
+            self._first_line + last,
+            end - last_start + 1,
+            line_start,
+            starts[last] if last < size else self._size,
+        )
 
 
 def count_breaks(text: str, start: int, end: int) -> int:

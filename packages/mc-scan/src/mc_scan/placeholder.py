@@ -78,13 +78,20 @@ def has_filler_words(value: str) -> bool:
 def has_run(body: str) -> bool:
     """Say whether one character fills more than half of *body* or stands 6 times in a row."""
     # A run of 6 covers one of the places 5, 11, 17, ...
-    if any(character * _RUN in body for character in set(body[_RUN - 1 :: _RUN])):
-        return True
+    for character in body[_RUN - 1 :: _RUN]:
+        if character * _RUN in body:
+            return True
     size = len(body)
-    if (size - len(set(body)) + 1) * 2 <= size:
-        return False  # even with all others once, none is there often enough
-    # What fills more than half of the sorted characters is in the middle of them.
-    return body.count(sorted(body)[size // 2]) * 2 > size
+    # What fills more than half of it fills more than half of one of its halves.
+    if not (_may_repeat(body[: size // 2]) or _may_repeat(body[size // 2 :])):
+        return False
+    # ... and it is in the middle of the sorted characters.
+    return body.count(sorted(body)[size // 2]) * 2 > size if size else False
+
+
+def _may_repeat(body: str) -> bool:
+    """Say whether one character can fill more than half of *body*: are the others few enough?"""
+    return (len(body) - len(set(body)) + 1) * 2 > len(body)
 
 
 def is_cut_short(body: str, text: str, end: int, start: int = 0) -> bool:
@@ -113,12 +120,13 @@ def is_stop_value(value: str) -> bool:
     """
     if len(value) > _LONGEST_STOP_VALUE:
         return False
-    words = _WORD.findall(value)
-    if not words or sum(map(len, words)) < len(re.sub(r"[\W_]", "", value)):
-        return False
-    if not all(_is_ascending(word) for word in words if word.isdigit()):
-        return False
-    return all(_is_stop_word(word.lower()) for word in words if not word.isdigit())
+    covered = 0
+    for match in _WORD.finditer(value):
+        word = match.group()
+        covered += len(word)
+        if not (_is_ascending(word) if word.isdigit() else _is_stop_word(word.lower())):
+            return False
+    return covered > 0 and covered == sum(map(str.isalnum, value))
 
 
 def is_filler(value: str, text: str, end: int, start: int = 0) -> bool:

@@ -45,7 +45,7 @@ class FileState:
             self._marks.setdefault(self.line + line, set()).update(rules)
         if candidates:
             lines = LineIndex(text, core_start, self.line, self._line_start - base)
-            masker = _LineMasker(text, lines, candidates)
+            masker = _LineMasker(text, candidates)
             for index, candidate in enumerate(candidates):
                 start = candidate.start
                 if core_start <= start < core_end and start + base >= self._covered:
@@ -69,18 +69,17 @@ class FileState:
 
     def _finding(self, lines: LineIndex, masker: _LineMasker, index: int) -> Finding:
         candidate = masker.candidates[index]
-        line, column, line_start = lines.position(candidate.start)
-        end_line, end_column, _ = lines.position(candidate.end)
-        masked = masker.masked_line(index, line_start)
+        place = lines.locate(candidate.start, candidate.end)
+        masked = masker.masked_line(index, place.line_start, place.line_end)
         fingerprint, occurrence = self._fingerprint(candidate.rule, masked)
         return Finding(
             candidate.rule,
             candidate.severity,
             self.path,
-            line,
-            column,
-            end_line,
-            end_column,
+            place.line,
+            place.column,
+            place.end_line,
+            place.end_column,
             preview_of(candidate, masker.end_before(index)),
             fingerprint,
             candidate.is_obfuscated,
@@ -99,10 +98,9 @@ class FileState:
 class _LineMasker:
     """Lines of one window with every finding replaced by ``[rule]`` and white space squeezed."""
 
-    def __init__(self, text: str, lines: LineIndex, candidates: list[Candidate]) -> None:
+    def __init__(self, text: str, candidates: list[Candidate]) -> None:
         self.candidates = candidates
         self._text = text
-        self._lines = lines
         self._span = (-1, -1)
         self._masked = ""
 
@@ -110,10 +108,9 @@ class _LineMasker:
         """Return where the candidate before *index* ends."""
         return self.candidates[index - 1].end if index else 0
 
-    def masked_line(self, index: int, start: int) -> str:
-        """Return the masked lines from *start* to the last one that candidate *index* touches."""
+    def masked_line(self, index: int, start: int, end: int) -> str:
+        """Return the lines of candidate *index*, ``text[start:end]``, masked."""
         candidate = self.candidates[index]
-        end = self._lines.line_end(candidate.end)
         if candidate.start - start > _LINE_REACH or end - candidate.end > _LINE_REACH:
             start = max(start, candidate.start - _CLIP)
             end = min(end, candidate.end + _CLIP)

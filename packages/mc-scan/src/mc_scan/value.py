@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mc_scan.checksum import entropy
+from mc_scan.checksum import has_entropy
 
 MIN_VALUE: Final = 8
 MAX_VALUE: Final = 512
@@ -47,6 +47,9 @@ _DATE_LIKE: Final = re.compile(
     r"|ms|[kmg]i?b|bytes?|bits?|chars?|characters?|digits?|tokens?|words?|x|px|%)",
     re.IGNORECASE,
 )
+_DATE_LEADS: Final = frozenset("0123456789vV")
+_TYPE_LEADS: Final = frozenset("SsbifnaoOdlNuUvtPC")
+_DIGIT_APART: Final = re.compile(r"[-_ .][0-9]")
 _CALL_OR_INDEX: Final = re.compile(r"&?[A-Za-z_][A-Za-z0-9_.:>-]{0,200}[(\[]")
 _LOOKUP: Final = re.compile(r"[A-Za-z_]{1,80}(?:(?:\.|->|::|\?\.)[A-Za-z_]{1,80}){1,8}")
 _TYPE: Final = re.compile(
@@ -112,8 +115,10 @@ def has_telling_digit(value: str) -> bool:
     """Say whether *value* holds a digit outside known words such as ``oauth2`` or ``sha256``."""
     if _DIGIT.search(value) is None:
         return False
-    is_one_piece = value.isalnum()
-    for piece in [value] if is_one_piece else _DIGIT_PIECE.findall(_KNOWN_PAIR.sub("", value)):
+    if value.isalnum():
+        return len(value) > _LONGEST_KNOWN_WORD or _KNOWN_WORD.fullmatch(value) is None
+    rest = _KNOWN_PAIR.sub("", value) if _DIGIT_APART.search(value) else value
+    for piece in _DIGIT_PIECE.findall(rest):
         if len(piece) > _LONGEST_KNOWN_WORD or _KNOWN_WORD.fullmatch(piece) is None:
             return True
     return False
@@ -121,15 +126,17 @@ def has_telling_digit(value: str) -> bool:
 
 def is_ordinary(value: str, *, is_quoted: bool, may_be_words: bool = False) -> bool:
     """Say whether *value* is a type, call, lookup, path, URL, file name, date, version or prose."""
-    if value.isalnum():
-        return _TYPE.fullmatch(value) is not None or _DATE_LIKE.fullmatch(value) is not None
-    return (
-        _DATE_LIKE.fullmatch(value) is not None
-        or (not is_quoted and _CALL_OR_INDEX.match(value) is not None)
+    # The plain tests before the patterns are for speed alone: each pattern needs what they ask for.
+    if value[0] in _DATE_LEADS and _DATE_LIKE.fullmatch(value):
+        return True
+    if value[0] in _TYPE_LEADS and _TYPE.fullmatch(value):
+        return True
+    return not value.isalnum() and (
+        (not is_quoted and _CALL_OR_INDEX.match(value) is not None)
         or _LOOKUP.fullmatch(value) is not None
-        or _TYPE.fullmatch(value) is not None
-        or _is_path(value)
-        or _URL.match(value) is not None
+        or ("/" in value and _is_path(value))
+        or ("\\" in value and _PATH.match(value) is not None)
+        or (":" in value and _URL.match(value) is not None)
         or ("." in value and _FILE_NAME.fullmatch(value) is not None)
         or ("@" in value and _EMAIL.fullmatch(value) is not None)
         or _NO_SECRET.match(value) is not None
@@ -147,7 +154,7 @@ def _stands_out(value: str) -> bool:
     """Say whether a bare value in running text is more than a word: mixed, symbol, or entropy."""
     is_mixed = value.upper() != value and value.lower() != value and not value.istitle()
     has_symbol = any(not c.isalnum() and c not in "-_./'’" for c in value)
-    return is_mixed or has_symbol or entropy(value) >= _PROSE_ENTROPY
+    return is_mixed or has_symbol or has_entropy(value, _PROSE_ENTROPY)
 
 
 def _is_mixed_with_symbol(value: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_VENDOR, REDACTED, Candidate
-from mc_scan.checksum import entropy
+from mc_scan.checksum import has_entropy
 from mc_scan.placeholder import is_dummy
 from mc_scan.vendor_rows import VENDOR_ROWS, VendorRow
 
@@ -50,7 +50,9 @@ def starts_token(text: str, at: int) -> bool:
 def _judge(row: VendorRow, match: re.Match[str], text: str) -> Candidate | None:
     body = match["body"]
     start, end = match.span()
-    if is_dummy(body, text, end, start) or (row.min_entropy and entropy(body) < row.min_entropy):
+    if is_dummy(body, text, end, start) or (
+        row.min_entropy and not has_entropy(body, row.min_entropy)
+    ):
         return None
     severity = row.severity if row.check is None else row.check(match)
     if severity is None:

@@ -40,16 +40,17 @@ class View(NamedTuple):
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
         """Map ``text[start:end]`` of the view to the span in the source that covers it."""
-        return self._source_of(start), self._source_of(end - 1) + 1
+        index = bisect_right(self.starts, start) - 1
+        source = self.sources[index] + start - self.starts[index]
+        if index + 1 == len(self.starts) or end <= self.starts[index + 1]:
+            return source, source + end - start  # inside of one slice
+        index = bisect_right(self.starts, end - 1) - 1
+        return source, self.sources[index] + end - self.starts[index]
 
     def is_touched(self, start: int, end: int) -> bool:
         """Say whether a character of ``source[start:end]`` was dropped or folded."""
         at = bisect_left(self.touched, start)
         return at < len(self.touched) and self.touched[at] < end
-
-    def _source_of(self, offset: int) -> int:
-        index = bisect_right(self.starts, offset) - 1
-        return self.sources[index] + offset - self.starts[index]
 
 
 def fold_view(text: str) -> View | None:
