@@ -57,6 +57,16 @@ def test_package_alone_loads_none_of_its_modules() -> None:
     assert set() == loaded
 
 
+def test_reader_does_not_pay_for_the_lock() -> None:
+    """Every command looks for an interrupted change, and few of them write."""
+    code = "from mc_lock import resolve_state_directory as r, read_private_file; r().verify()"
+    loaded = {name for name in imported_by(code) if name.startswith("mc_lock.")}
+
+    names = ("errors", "file_calls", "location", "private_file", "state")
+
+    assert {f"mc_lock.{name}" for name in names} == loaded
+
+
 def test_uncontended_lock_pays_for_nothing_heavy(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path

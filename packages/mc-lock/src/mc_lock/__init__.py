@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from mc_lock.effects import Effects, FileCalls
+    from mc_lock.effects import Effects
     from mc_lock.errors import (
         LockCreationError,
         LockDisplacedError,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StateError,
         UnsafeLockError,
     )
+    from mc_lock.file_calls import FileCalls
     from mc_lock.holder import Holder, describe_holder
     from mc_lock.lock import MutationLock, acquire_mutation_lock
     from mc_lock.owner import OwnerRecord, format_owner, parse_owner
@@ -75,7 +76,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "effects": ("Effects", "FileCalls"),
+    "effects": ("Effects",),
     "errors": (
         "LockCreationError",
         "LockDisplacedError",
@@ -90,6 +91,7 @@ _HOMES: Final = {
         "StateError",
         "UnsafeLockError",
     ),
+    "file_calls": ("FileCalls",),
     "holder": ("Holder", "describe_holder"),
     "lock": ("MutationLock", "acquire_mutation_lock"),
     "owner": ("OwnerRecord", "format_owner", "parse_owner"),

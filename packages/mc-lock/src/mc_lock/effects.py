@@ -10,22 +10,11 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from mc_lock.file_calls import FileCalls
 from mc_lock.process import Host, ProcessState, examine_process, this_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class FileCalls(NamedTuple):
-    """The calls that change files, in the signatures of `os`."""
-
-    open: Callable[[str, int, int], int] = os.open
-    write: Callable[[int, memoryview], int] = os.write
-    fsync: Callable[[int], None] = os.fsync
-    rename: Callable[[str, str], None] = os.rename
-    replace: Callable[[str, str], None] = os.replace
-    link: Callable[[str, str], None] = os.link
-    unlink: Callable[[str], None] = os.unlink
 
 
 class Effects(NamedTuple):
@@ -45,6 +34,3 @@ class Effects(NamedTuple):
 def uniform(low: float, high: float, random_bytes: Callable[[int], bytes]) -> float:
     """Return a number from *low* to *high*; `random` would cost more than the whole package."""
     return low + (high - low) * int.from_bytes(random_bytes(4), "big") / 0xFFFF_FFFF
-
-
-__all__ = ["Effects", "FileCalls", "uniform"]

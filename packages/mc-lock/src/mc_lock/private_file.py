@@ -16,8 +16,8 @@ import stat
 import sys
 from typing import TYPE_CHECKING, Final
 
-from mc_lock.effects import FileCalls
 from mc_lock.errors import StateError, name_of_error
+from mc_lock.file_calls import FileCalls
 
 if TYPE_CHECKING:
     from os import PathLike

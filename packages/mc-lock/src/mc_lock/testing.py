@@ -17,7 +17,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_lock.effects import Effects, FileCalls
+from mc_lock.effects import Effects
+from mc_lock.file_calls import FileCalls
 from mc_lock.lock import acquire_mutation_lock
 from mc_lock.owner import format_owner, new_owner
 from mc_lock.place import LOCK_SUFFIX, guard_key, key_of_project
