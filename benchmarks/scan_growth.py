@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from itertools import pairwise
 from typing import Final
 
 from mc_scan import scan_text
@@ -53,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     failures = 0
     for pattern in PATTERNS:
         seconds = [measure(pattern, int(size * MEGABYTE)) for size in sizes]
-        steps = zip(seconds[:-1], seconds[1:], strict=True)
+        steps = pairwise(seconds)
         factors = [after / max(before, FLOOR_SECONDS) for before, after in steps]
         is_linear = all(factor <= options.limit for factor in factors)
         failures += not is_linear

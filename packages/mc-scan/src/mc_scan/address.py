@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_ADDRESS, Candidate
 from mc_scan.finding import WARNING
+from mc_scan.pattern import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,25 +19,25 @@ _STREET_WORDS: Final = (
     "Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl"
     "|Terrace|Close|Way|Parkway"
 )
-_STREET: Final = re.compile(
+_STREET: Final = lazy(
     r"[0-9]{1,5}[A-Za-z]? (?:[A-Z][A-Za-z.'’-]{0,24} ){1,3}?(?:" + _STREET_WORDS + r")\b\.?"
 )
 _GAP: Final = r"(?:,?[ \t]{1,4}|,?[ \t]{0,4}\r?\n[ \t>]{0,8})"
 _CITY: Final = r"[A-Z][A-Za-z.'’-]{1,24}(?: [A-Z][A-Za-z.'’-]{1,24}){0,3}"
-_UNIT: Final = re.compile(
+_UNIT: Final = lazy(
     _GAP + r"(?:(?:Apt|Apartment|Unit|Suite|Ste|Flat|Floor|Fl|Room|Rm)\.? ?#?|#)[0-9A-Za-z-]{1,6}\b"
 )
-_CITY_AND_ZIP: Final = re.compile(_GAP + _CITY + r",? [A-Z]{2},? [0-9]{5}(?:-[0-9]{4})?\b")
+_CITY_AND_ZIP: Final = lazy(_GAP + _CITY + r",? [A-Z]{2},? [0-9]{5}(?:-[0-9]{4})?\b")
 _UK_POSTCODE: Final = r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}\b"
-_CITY_AND_POSTCODE: Final = re.compile(rf"(?:{_GAP}{_CITY}){{0,2}}{_GAP}{_UK_POSTCODE}")
-_NUMBER_BEFORE_NAME: Final = re.compile(r"[0-9][A-Za-z]? [A-Z]")
-_GERMAN: Final = re.compile(
+_CITY_AND_POSTCODE: Final = lazy(rf"(?:{_GAP}{_CITY}){{0,2}}{_GAP}{_UK_POSTCODE}")
+_NUMBER_BEFORE_NAME: Final = lazy(r"[0-9][A-Za-z]? [A-Z]")
+_GERMAN: Final = lazy(
     r"(?:straße|strasse|Straße|Strasse|str\.|Str\.) [0-9]{1,4} ?[a-z]?, (?:D-)?[0-9]{5} "
     r"[A-ZÄÖÜ][a-zäöüß]{1,30}"
 )
 _GERMAN_WORDS: Final = ("traße ", "trasse ", "tr. ")
 _GERMAN_NAME_REACH: Final = 32
-_CHINESE: Final = re.compile(
+_CHINESE: Final = lazy(
     r"[\u4e00-\u9fff]{2,4}市[\u4e00-\u9fff]{1,6}[区县][\u4e00-\u9fff]{1,10}[路街道巷弄][0-9]{1,5}(?:[弄巷][0-9]{1,5})?号"
 )
 _CHINESE_REACH: Final = 48

@@ -8,17 +8,18 @@ Source: rules page, 2 and 2.1.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_scan.candidate import RANK_ASSIGNMENT, RANK_ENV, RANK_VENDOR, REDACTED, Candidate
 from mc_scan.checksum import has_entropy
 from mc_scan.finding import ERROR, WARNING
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import is_dummy, is_filler
 from mc_scan.value import MAX_VALUE, is_secret_value
 from mc_scan.word_sets import ENV_WORDS
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 _NAME_REACH: Final = 60
@@ -34,7 +35,7 @@ _OPERATOR: Final = (
 
 
 def _tail(ending: str) -> re.Pattern[str]:
-    return re.compile(f"(?P<ending>{ending}){_CLOSE}{_OPERATOR}")
+    return lazy(f"(?P<ending>{ending}){_CLOSE}{_OPERATOR}")
 
 
 # Key word to search for, and what may complete it before the operator.
@@ -50,37 +51,37 @@ _KEYWORDS: Final = {
 _CJK_KEYWORDS: Final = {word: _tail("") for word in ("密码", "口令", "密钥", "令牌")}
 _PASSWORD_WORDS: Final = frozenset(["pass", "pwd", "密码", "口令"])
 _WHOLE_WORDS: Final = frozenset(["pass", "pat"])  # `bypass` and `compat` are no names
-_KEY_OWNER: Final = re.compile(
+_KEY_OWNER: Final = lazy(
     r"(?:api|access|auth|secret|private|signing|encryption|account)\\?[-_. ]?\Z"
 )
 _KEY_OWNER_REACH: Final = 12
-_NOT_TOKEN: Final = re.compile(r"(?:max|min|stop|eos|pad|csrf)\\?[-_. ]?\Z")
-_ENV_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,79}")
-_NAME_BREAK: Final = re.compile(r"[^a-z0-9_. \\-]")
+_NOT_TOKEN: Final = lazy(r"(?:max|min|stop|eos|pad|csrf)\\?[-_. ]?\Z")
+_ENV_NAME: Final = lazy(r"[A-Z][A-Z0-9_]{0,79}")
+_NAME_BREAK: Final = lazy(r"[^a-z0-9_. \\-]")
 _PUBLIC_KEYS: Final = ("PUBLIC_KEY", "PUBLISHABLE_KEY")
-_LINE_HEAD: Final = re.compile(
+_LINE_HEAD: Final = lazy(
     r"[ \t>]{0,40}(?:[-*+][ \t]{1,4})?(?:(?:export|set|declare -x|ENV)[ \t]{1,4})?\Z"
 )
 _LINE_REACH: Final = 120
 _MIN_ENV_KEY: Final = 16
 _MIN_ENV_KEY_ENTROPY: Final = 3.0
-_BARE: Final = re.compile(r"[^\s,;&|\"'`)<>\]}，。；、！？）】》」』”’…]{1,513}")
+_BARE: Final = lazy(r"[^\s,;&|\"'`)<>\]}，。；、！？）】》」』”’…]{1,513}")
 _BARE_END: Final = ".:*~\\?_"
-_TYPED: Final = re.compile(
+_TYPED: Final = lazy(
     r"[ \t]{0,4}(?:[A-Za-z_][A-Za-z0-9_.\[\]]{1,40})(?: \| None)?[ \t]{1,4}=[ \t]{1,4}"
 )
-_LINE_END: Final = re.compile(r"[\"']?[ \t]{0,20}(?=[\r\n]|\Z)")
-_PROSE: Final = re.compile(r"[ \t]{1,4}[A-Za-z\u4e00-\u9fff]")
+_LINE_END: Final = lazy(r"[\"']?[ \t]{0,20}(?=[\r\n]|\Z)")
+_PROSE: Final = lazy(r"[ \t]{1,4}[A-Za-z\u4e00-\u9fff]")
 _OPENERS: Final = ("{", "[")
 _ESCAPED_QUOTES: Final = ('\\"', "\\'")
 _CUTS: Final = ("...", "***")
 
-_AWS_VALUE: Final = re.compile(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
-_AWS_LOOSE: Final = re.compile(r"(?<![A-Za-z0-9/+_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
+_AWS_VALUE: Final = lazy(r"[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
+_AWS_LOOSE: Final = lazy(r"(?<![A-Za-z0-9/+_-])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])")
 _AWS_ENTROPY: Final = 4.0
 _AWS_LINES: Final = 3
 _AWS_REACH: Final = 2_000
-_BREAK: Final = re.compile(r"\r\n|\n|\r")
+_BREAK: Final = lazy(r"\r\n|\n|\r")
 
 
 class _Hit(NamedTuple):

@@ -18,6 +18,7 @@ from mc_scan.candidate import (
 )
 from mc_scan.checksum import decode_base64, decode_base64url, has_entropy
 from mc_scan.finding import ERROR, WARNING
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import is_cut_short, is_dummy, is_filler
 from mc_scan.value import has_telling_digit, is_made_of_words
 from mc_scan.vendor import starts_token
@@ -29,37 +30,37 @@ _MAX_SCHEME: Final = 31
 _MIN_SCHEME: Final = 2
 _SCHEME_CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789+.-"
 # No `/`, space, quote or angle bracket before the `@`. The password may hold `@`: the last counts.
-_USERINFO: Final = re.compile(
+_USERINFO: Final = lazy(
     r"://(?P<user>[^\s/\"'`<>:@]{0,256}):(?P<password>[^\s/\"'`<>]{1,256})@(?=(?P<host>[^\s/\"'`>)|,;?#]{1,255}))"
 )
-_PORT: Final = re.compile(r"[0-9]{1,5}[?#&]")
-_LOCAL_HOST: Final = re.compile(
+_PORT: Final = lazy(r"[0-9]{1,5}[?#&]")
+_LOCAL_HOST: Final = lazy(
     r"(?:localhost|127(?:\.[0-9]{1,3}){1,3}|\[::1\]|[A-Za-z0-9.-]{1,200}\.local)(?::[0-9]{1,5})?\.?",
     re.IGNORECASE,
 )
 _KNOWN_NON_SECRETS: Final = frozenset(["x-oauth-basic"])
 
 _SCHEMES: Final = ("Bearer ", "Token ", "Basic ")
-_HEADER_NAME: Final = re.compile(
+_HEADER_NAME: Final = lazy(
     r"uthorization\\?[\"'`]?[ \t]{0,4}[:=][ \t]{0,4}\\?[\"'`]?(?=(?:bearer|token|basic) )",
     re.IGNORECASE,
 )
-_HEADER_VALUE: Final = re.compile(
+_HEADER_VALUE: Final = lazy(
     r"(?P<scheme>Bearer|Token|Basic) {1,4}(?P<value>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE
 )
 _MIN_HEADER_VALUE: Final = 16
 _MIN_HEADER_ENTROPY: Final = 3.0
-_BASIC: Final = re.compile(r"[A-Za-z0-9+/]{8,4096}={0,2}")
-_PRINTABLE: Final = re.compile(r"[^\x00-\x1f\x7f]{1,2048}")
+_BASIC: Final = lazy(r"[A-Za-z0-9+/]{8,4096}={0,2}")
+_PRINTABLE: Final = lazy(r"[^\x00-\x1f\x7f]{1,2048}")
 
-_JWT: Final = re.compile(
+_JWT: Final = lazy(
     r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))(?P<head>eyJ[A-Za-z0-9_-]{8,8192})"
     r"\.(?P<claims>[A-Za-z0-9_-]{2,8192})\.(?P<signature>[A-Za-z0-9_-]{1,8192})"
 )
 
-_SAS: Final = re.compile(r"(?<=[?&;])sig=(?P<value>[A-Za-z0-9%/+=_-]{40,256})")
+_SAS: Final = lazy(r"(?<=[?&;])sig=(?P<value>[A-Za-z0-9%/+=_-]{40,256})")
 _QUERY_REACH: Final = 1_024
-_QUERY_BREAK: Final = re.compile(r"[\s\"'`<>|]")
+_QUERY_BREAK: Final = lazy(r"[\s\"'`<>|]")
 
 
 def find_url_credentials(text: str) -> Iterator[Candidate]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_HOME_PATH, REDACTED, Candidate
 from mc_scan.finding import WARNING
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import has_filler_words
 from mc_scan.word_sets import SHARED_NAMES
 
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
 _RULE: Final = "home-path"
 # Letters of any script may be a name; everything that ends a path in prose or markup may not.
 _NAME: Final = r"(?P<name>[\w.@+-]{1,64})"
-_POSIX: Final = re.compile(rf"/(?P<root>Users|home|Volumes)/{_NAME}(?P<more>[$%{{<*]?)")
-_DRIVE: Final = re.compile(
+_POSIX: Final = lazy(rf"/(?P<root>Users|home|Volumes)/{_NAME}(?P<more>[$%{{<*]?)")
+_DRIVE: Final = lazy(
     r"(?<![A-Za-z0-9])[A-Za-z]:(?P<slash>\\{1,2}|/)users(?:\\{1,2}|/)"
     r"(?P<name>[^\s\\/:*?\"'`<>|()\[\]{},;%$]{1,64})(?P<more>[%${<*]?)",
     re.IGNORECASE,
 )
-_SPACED: Final = re.compile(r"(?: [^\s\\/:*?\"'`<>|]{1,32}){1,3}(?=\\)")
-_MOUNTED: Final = re.compile(
+_SPACED: Final = lazy(r"(?: [^\s\\/:*?\"'`<>|]{1,32}){1,3}(?=\\)")
+_MOUNTED: Final = lazy(
     rf"(?:/mnt|/cygdrive)?/[A-Za-z]/users/{_NAME}(?P<more>[$%{{<*]?)", re.IGNORECASE
 )
-_ENCODED: Final = re.compile(
+_ENCODED: Final = lazy(
     r"%2f(?P<root>users|home)%2f(?P<name>[A-Za-z0-9._-]{1,64})(?P<more>[$%{<]?)", re.IGNORECASE
 )
-_TILDE: Final = re.compile(r"~(?P<name>[A-Za-z][A-Za-z0-9._-]{2,63})/")
-_AGENT_FOLDER: Final = re.compile(
+_TILDE: Final = lazy(r"~(?P<name>[A-Za-z][A-Za-z0-9._-]{2,63})/")
+_AGENT_FOLDER: Final = lazy(
     r"projects/(?P<drive>[A-Za-z]--?|-)(?P<root>Users|home)-(?P<name>[A-Za-z0-9_.]{1,64})(?![A-Za-z0-9_.])"
 )
-_MACHINE: Final = re.compile(
+_MACHINE: Final = lazy(
     r"/Users/|/home/|/Volumes/|(?<![A-Za-z0-9])[A-Za-z]:[\\/](?!/)", re.IGNORECASE
 )
 
@@ -46,9 +47,9 @@ _SPACED_SHARED: Final = ("All Users", "Default User")
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 _SCHEMES: Final = ("file://", "vscode-remote://", "vscode://file")
 _SCHEME_REACH: Final = 120
-_VERB: Final = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \Z")
+_VERB: Final = lazy(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \Z")
 _VERB_REACH: Final = 12
-_BLANK: Final = re.compile(r"[\s\"'`<>()|]")
+_BLANK: Final = lazy(r"[\s\"'`<>()|]")
 
 
 def find_home_paths(text: str, lower: str) -> Iterator[Candidate]:

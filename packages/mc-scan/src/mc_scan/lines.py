@@ -7,13 +7,14 @@ Source: rules page, 5.1.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-_BREAK: Final = re.compile(r"\r\n|\n|\r")
+from mc_scan.pattern import lazy
+
+_BREAK: Final = lazy(r"\r\n|\n|\r")
 
 
 class Place(NamedTuple):

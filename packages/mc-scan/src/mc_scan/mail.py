@@ -5,11 +5,11 @@ Source: rules page, section 4 (`email`).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_EMAIL, Candidate
 from mc_scan.finding import WARNING
+from mc_scan.pattern import lazy
 from mc_scan.word_sets import FILE_SUFFIXES, ROLE_LOCALS
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _LOCAL_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"
 _MAX_LOCAL: Final = 64
-_DOMAIN: Final = re.compile(r"[A-Za-z0-9.-]{1,255}")
-_TLD: Final = re.compile(r"[A-Za-z]{2,24}")
-_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
-_PIXEL_RATIO: Final = re.compile(r"[0-9]{1,2}x")
-_SSH_PATH: Final = re.compile(r":(?:[~/]|\.{1,2}/|[A-Za-z0-9_.~-]{1,80}(?:/|\.git\b))")
+_DOMAIN: Final = lazy(r"[A-Za-z0-9.-]{1,255}")
+_TLD: Final = lazy(r"[A-Za-z]{2,24}")
+_LABEL: Final = lazy(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_PIXEL_RATIO: Final = lazy(r"[0-9]{1,2}x")
+_SSH_PATH: Final = lazy(r":(?:[~/]|\.{1,2}/|[A-Za-z0-9_.~-]{1,80}(?:/|\.git\b))")
 _USERINFO_REACH: Final = 330
 _RESERVED_TLDS: Final = frozenset(["example", "test", "invalid", "localhost"])
 _MACHINE_DOMAINS: Final = ("users.noreply.github.com", ".gserviceaccount.com")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_PHONE, Candidate
 from mc_scan.finding import WARNING
+from mc_scan.pattern import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Stretches of digits and their separators, and the places in one where a number may start.
-_RUN: Final = re.compile(r"[0-9(+][0-9() .-]{7,}")
-_START: Final = re.compile(
+_RUN: Final = lazy(r"[0-9(+][0-9() .-]{7,}")
+_START: Final = lazy(
     r"\+[1-9][0-9 ().-]{6}"
     r"|\([0-9][0-9]{2}\) ?[0-9]{3}"
     r"|1[3-9][0-9][- ]?[0-9]{4}[- ]?[0-9]{4}"
@@ -24,15 +25,13 @@ _START: Final = re.compile(
     r"|\(0[1-9][0-9() .-]{6}"
     r"|0[1-9][0-9() .-]{6}"
 )
-_INTERNATIONAL: Final = re.compile(
-    r"\+[1-9][0-9]{0,14}(?:(?:[ .-]|[ .-]?\(|\)[ .-]?)[0-9]{1,14}){0,8}"
-)
-_NANP_PARENS: Final = re.compile(r"\((?P<area>[0-9]{3})\) ?(?P<exchange>[0-9]{3})[-. ][0-9]{4}")
-_NANP: Final = re.compile(r"(?P<area>[0-9]{3})(?P<sign>[-.])(?P<exchange>[0-9]{3})[-.][0-9]{4}")
-_CN_MOBILE: Final = re.compile(r"1[3-9][0-9]-[0-9]{4}-[0-9]{4}")
-_CN_PLAIN: Final = re.compile(r"1[3-9][0-9] ?[0-9]{4} ?[0-9]{4}|0[1-9][0-9]{1,2}-[0-9]{7,8}")
-_NATIONAL: Final = re.compile(r"\(?0[1-9][0-9]{0,9}\)?(?:[ .-]?[0-9]{1,9}){1,5}")
-_PHONE_WORD: Final = re.compile(
+_INTERNATIONAL: Final = lazy(r"\+[1-9][0-9]{0,14}(?:(?:[ .-]|[ .-]?\(|\)[ .-]?)[0-9]{1,14}){0,8}")
+_NANP_PARENS: Final = lazy(r"\((?P<area>[0-9]{3})\) ?(?P<exchange>[0-9]{3})[-. ][0-9]{4}")
+_NANP: Final = lazy(r"(?P<area>[0-9]{3})(?P<sign>[-.])(?P<exchange>[0-9]{3})[-.][0-9]{4}")
+_CN_MOBILE: Final = lazy(r"1[3-9][0-9]-[0-9]{4}-[0-9]{4}")
+_CN_PLAIN: Final = lazy(r"1[3-9][0-9] ?[0-9]{4} ?[0-9]{4}|0[1-9][0-9]{1,2}-[0-9]{7,8}")
+_NATIONAL: Final = lazy(r"\(?0[1-9][0-9]{0,9}\)?(?:[ .-]?[0-9]{1,9}){1,5}")
+_PHONE_WORD: Final = lazy(
     r"(?<![A-Za-z])(?:(?:tele|cell|smart|home|work)?phones?|tel|mobile|cell|calls?|whatsapp|pager)(?![A-Za-z])"
     r"|电话|手机|座机|联系",
     re.IGNORECASE,

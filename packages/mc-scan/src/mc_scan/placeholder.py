@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mc_scan.pattern import lazy
 from mc_scan.word_sets import STOP_WORDS
 
 _RUN: Final = 6
@@ -32,14 +33,14 @@ _MARKERS: Final = (
     "dummy",
     "sample",
 )
-_YOUR: Final = re.compile(r"(?:^|[-_ ])your")
+_YOUR: Final = lazy(r"(?:^|[-_ ])your")
 _LONGEST_STOP_WORD: Final = max(map(len, STOP_WORDS))
 _LONGEST_STOP_VALUE: Final = 64
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_BRACKETED: Final = re.compile(
+_WORD: Final = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_BRACKETED: Final = lazy(
     r"<[^>]{0,200}>|\{[^}]{0,200}\}{1,2}|\[[^\]]{0,200}\]|%[A-Za-z_][A-Za-z0-9_.-]{0,80}%|@@.{1,80}@@|<%.{0,200}%>"
 )
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = lazy(
     r"""\$(?:[A-Za-z_][A-Za-z0-9_]{0,80}(?:$|[^A-Za-z0-9_!@\#%^*+=?~-])|[{(\[]|env:|ANSIBLE_VAULT)
     |!(?:vault|secret|Ref|Sub|GetAtt|ImportValue|FindInMap|env|ENV|reference)\b
     |(?:process|import\.meta|Deno|Bun)\.env\b|os\.environ|environ[\[.(]|(?:os\.|System\.|std::)?(?:getenv|env::var)\b

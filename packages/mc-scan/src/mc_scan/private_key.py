@@ -16,6 +16,7 @@ from mc_scan.candidate import (
     Candidate,
 )
 from mc_scan.finding import ERROR, WARNING
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import has_filler_words
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _DIRECT_BASE64: Final = 8
 _MIN_BASE64: Final = 32
 _SENTENCE_REACH: Final = 128
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy(
     r"-----BEGIN (?P<pem>(?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|ANY) )?PRIVATE KEY)-----"
     r"|-----BEGIN (?P<pgp>PGP PRIVATE KEY BLOCK)-----"
     r"|---- BEGIN (?P<ssh2>SSH2 ENCRYPTED PRIVATE KEY) ----"
@@ -38,25 +39,21 @@ _HEADER: Final = re.compile(
 )
 # Searched for with plain `str.find`: much faster than a pattern that starts with a dash.
 _ANCHORS: Final = ("-----BEGIN ", "---- BEGIN SSH2", "PuTTY-User-Key-File-")
-_BREAK: Final = re.compile(r"\\{1,2}r\\{1,2}n|\\{1,2}n|\r\n|\n|\r")
-_AFTER_HEADER: Final = re.compile(r"[ \t]{0,8}[\"'`,;+]{0,3}[ \t]{0,8}(?=\\{1,2}[rn]|[\r\n])")
-_TO_END: Final = re.compile(r"[ \t\"'`*_)>|-]{0,12}\Z")
-_SPACED: Final = re.compile(r"[ \t]{1,4}(?=[A-Za-z0-9+/]{16})")
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4}")
-_BASE64_LINE: Final = re.compile(
-    r"([A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4})[ \t\"'`,;)+\\]{0,8}"
-)
-_LINE_PREFIX: Final = re.compile(r"(?:[ \t>#*|;\"'`(,-]|//[ \t]|\+[ \t]){0,80}")
-_ARMOR: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{1,30}: .{0,200}", re.DOTALL)
-_CUT: Final = re.compile(r"\.\.\.|…|\*\*\*|[<\[(]|\bsnip\b", re.IGNORECASE)
+_BREAK: Final = lazy(r"\\{1,2}r\\{1,2}n|\\{1,2}n|\r\n|\n|\r")
+_AFTER_HEADER: Final = lazy(r"[ \t]{0,8}[\"'`,;+]{0,3}[ \t]{0,8}(?=\\{1,2}[rn]|[\r\n])")
+_TO_END: Final = lazy(r"[ \t\"'`*_)>|-]{0,12}\Z")
+_SPACED: Final = lazy(r"[ \t]{1,4}(?=[A-Za-z0-9+/]{16})")
+_BASE64: Final = lazy(r"[A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4}")
+_BASE64_LINE: Final = lazy(r"([A-Za-z0-9+/]{1,1024}={0,2}|=[A-Za-z0-9+/]{4})[ \t\"'`,;)+\\]{0,8}")
+_LINE_PREFIX: Final = lazy(r"(?:[ \t>#*|;\"'`(,-]|//[ \t]|\+[ \t]){0,80}")
+_ARMOR: Final = lazy(r"[A-Za-z][A-Za-z0-9-]{1,30}: .{0,200}", re.DOTALL)
+_CUT: Final = lazy(r"\.\.\.|…|\*\*\*|[<\[(]|\bsnip\b", re.IGNORECASE)
 _MARKS: Final = " \t>#*|;+/\"'`(),-"
-_END_LINE: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}-----|---- END [A-Z0-9 ]{0,40} ----")
-_PRIVATE_LINES: Final = re.compile(r"Private-Lines: {0,4}[0-9]{1,4}")
-_PRIVATE_MAC: Final = re.compile(r"(?:\\n|[\r\n]){1,2}[ \t>]{0,8}Private-MAC: [0-9a-fA-F]{0,64}")
-_FIELD: Final = re.compile(r"\\?\"private_key\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"$")
-_ACCOUNT: Final = re.compile(
-    r"\\?\"type\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"service_account\\?\""
-)
+_END_LINE: Final = lazy(r"-----END [A-Z0-9 ]{0,40}-----|---- END [A-Z0-9 ]{0,40} ----")
+_PRIVATE_LINES: Final = lazy(r"Private-Lines: {0,4}[0-9]{1,4}")
+_PRIVATE_MAC: Final = lazy(r"(?:\\n|[\r\n]){1,2}[ \t>]{0,8}Private-MAC: [0-9a-fA-F]{0,64}")
+_FIELD: Final = lazy(r"\\?\"private_key\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"$")
+_ACCOUNT: Final = lazy(r"\\?\"type\\?\"[ \t\r\n]{0,8}:[ \t\r\n]{0,8}\\?\"service_account\\?\"")
 
 
 class _Body(NamedTuple):

@@ -7,21 +7,20 @@ length, no digest of it is ever shown. Source: rules page, 6.
 from __future__ import annotations
 
 import os
-import re
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import REDACTED
+from mc_scan.pattern import lazy
 
 if TYPE_CHECKING:
     from mc_scan.candidate import Candidate
 
 _MAX_NAME: Final = 40
-_NOT_SHOWN: Final = re.compile(r"[^A-Za-z0-9_. -]")
-_CJK_NAME: Final = re.compile(r"密码|口令|密钥|令牌")
+_NOT_SHOWN: Final = lazy(r"[^A-Za-z0-9_. -]")
+_CJK_NAME: Final = lazy(r"密码|口令|密钥|令牌")
 _LONGEST_PLAIN_NAME: Final = 12
 # C0, C1, line separators, and everything that turns the direction of text.
-_CONTROL: Final = re.compile(
+_CONTROL: Final = lazy(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
@@ -74,7 +73,7 @@ def display_path(path: str | os.PathLike[str], *, cwd: str, home: str) -> str:
     if shown is None:
         inside_home = _relative(absolute, home) if home else None
         shown = absolute if inside_home is None else f"~/{inside_home}"
-    return _redact_components(PurePath(shown).as_posix() if os.sep != "/" else shown)
+    return _redact_components(shown.replace(os.sep, "/") if os.sep != "/" else shown)
 
 
 def escape_controls(text: str) -> str:

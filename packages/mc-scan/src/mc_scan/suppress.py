@@ -6,16 +6,16 @@ warnings only: what an agent writes into a file must not clear an error. Source:
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from mc_scan.lines import count_breaks
+from mc_scan.pattern import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WORD: Final = "mc-scan:"
-_MARK: Final = re.compile(
+_MARK: Final = lazy(
     r"(?:<!--|#|//|--)[ \t]{0,8}mc-scan:[ \t]{0,8}allow(?P<next>-next)?[ \t]{1,8}"
     r"(?P<rules>[a-z0-9-]{1,40}(?:[ \t]{0,4},[ \t]{0,4}[a-z0-9-]{1,40}){0,20})"
     r"(?=[ \t]{0,8}(?:-->|[\r\n]|\Z)|[ \t]{1,8}-)"

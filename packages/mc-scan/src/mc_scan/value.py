@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from mc_scan.checksum import has_entropy
+from mc_scan.pattern import lazy
 
 MIN_VALUE: Final = 8
 MAX_VALUE: Final = 512
@@ -16,12 +17,12 @@ MIN_PASSWORD: Final = 6
 MAX_PASSWORD: Final = 128
 
 _PROSE_ENTROPY: Final = 3.0
-_DIGIT: Final = re.compile(r"[0-9]")
-_PIECE: Final = re.compile(r"[A-Za-z0-9]{1,512}")
-_DIGIT_PIECE: Final = re.compile(r"[A-Za-z]{0,64}[0-9][A-Za-z0-9]{0,512}")
+_DIGIT: Final = lazy(r"[0-9]")
+_PIECE: Final = lazy(r"[A-Za-z0-9]{1,512}")
+_DIGIT_PIECE: Final = lazy(r"[A-Za-z]{0,64}[0-9][A-Za-z0-9]{0,512}")
 _LONGEST_KNOWN_WORD: Final = 12
 # Names of algorithms and products whose digits say nothing about the value they stand in.
-_KNOWN_WORD: Final = re.compile(
+_KNOWN_WORD: Final = lazy(
     r"1password|2fa|argon2(?:id|i|d)?|oauth[12]|auth0|oauth20|sha(?:1|2|3|224|256|384|512)|md[245]"
     r"|base(?:16|32|36|58|62|64|85)(?:url)?|utf(?:8|16|32)(?:le|be)?|x(?:509|25519|448)|ed(?:25519|448)"
     r"|(?:hs|rs|es|ps)(?:256|384|512)|hmacsha(?:1|256|512)|aes(?:128|192|256)(?:gcm|cbc)?|rsa(?:1024|2048|3072|4096)"
@@ -32,12 +33,12 @@ _KNOWN_WORD: Final = re.compile(
     re.IGNORECASE,
 )
 # `utf-8`, `x-509`, `sha-256`: the digits stand apart from the word.
-_KNOWN_PAIR: Final = re.compile(
+_KNOWN_PAIR: Final = lazy(
     r"(?:utf|sha|aes|rsa|x|p|hs|rs|es|base|iso|tls|http|oauth|pkcs|md|v|ipv|blake|ripemd|crc|chacha)"
     r"[-_ .]?[0-9]{1,5}(?:\.[0-9]{1,2})?(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_DATE_LIKE: Final = re.compile(
+_DATE_LIKE: Final = lazy(
     # Dates and times, versions and addresses, durations and sizes.
     r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.]{4,15}(?:Z|[+-][0-9:]{2,6})?)?)?"
     r"|v?[0-9]{1,5}(?:\.[0-9]{1,5}){1,4}(?:[-+][A-Za-z0-9.]{1,20})?"
@@ -49,33 +50,33 @@ _DATE_LIKE: Final = re.compile(
 )
 _DATE_LEADS: Final = frozenset("0123456789vV")
 _TYPE_LEADS: Final = frozenset("SsbifnaoOdlNuUvtPC")
-_DIGIT_APART: Final = re.compile(r"[-_ .][0-9]")
-_CALL_OR_INDEX: Final = re.compile(r"&?[A-Za-z_][A-Za-z0-9_.:>-]{0,200}[(\[]")
-_LOOKUP: Final = re.compile(r"[A-Za-z_]{1,80}(?:(?:\.|->|::|\?\.)[A-Za-z_]{1,80}){1,8}")
-_TYPE: Final = re.compile(
+_DIGIT_APART: Final = lazy(r"[-_ .][0-9]")
+_CALL_OR_INDEX: Final = lazy(r"&?[A-Za-z_][A-Za-z0-9_.:>-]{0,200}[(\[]")
+_LOOKUP: Final = lazy(r"[A-Za-z_]{1,80}(?:(?:\.|->|::|\?\.)[A-Za-z_]{1,80}){1,8}")
+_TYPE: Final = lazy(
     r"(?:(?:Secret)?[Ss]tr(?:ing)?|bytes|int|integer|float|number|bool(?:ean)?|any|object|dict|list|null|None|"
     r"undefined|varchar|text|uuid|Path|Option|Optional|Union|Sequence|Callable)(?:\[.{0,80}|\?|\(.{0,40}|\|.{0,80})?"
 )
-_PATH: Final = re.compile(r"(?:\.{0,2}|~[A-Za-z0-9_-]{0,32})/|[A-Za-z]:[\\/]|\\\\")
-_FILE_NAME: Final = re.compile(
+_PATH: Final = lazy(r"(?:\.{0,2}|~[A-Za-z0-9_-]{0,32})/|[A-Za-z]:[\\/]|\\\\")
+_FILE_NAME: Final = lazy(
     r"[A-Za-z0-9_.@/\\ -]{1,200}\.(?:pem|key|pub|crt|cer|p12|pfx|jks|ppk|asc|gpg|json[5l]?|ya?ml|"
     r"toml|ini|cfg|conf|env|"
     r"properties|txt|md|mdx|rst|html?|xml|csv|log|lock|py|js|ts|jsx|tsx|mjs|go|rs|rb|sh|ps1|php|java|kt|swift|"
     r"c|h|cpp|cs|sql|db|sqlite3?|tf|tfvars|gz|zip|tar|kdbx|age|sops|secret|dist|local|example)",
     re.IGNORECASE,
 )
-_URL: Final = re.compile(r"[a-z][a-z0-9+.-]{1,30}://|mailto:|urn:")
-_EMAIL: Final = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{2,63}\.[A-Za-z.]{2,40}")
+_URL: Final = lazy(r"[a-z][a-z0-9+.-]{1,30}://|mailto:|urn:")
+_EMAIL: Final = lazy(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{2,63}\.[A-Za-z.]{2,40}")
 # Publishable keys, object ids, public keys and digests.
-_NO_SECRET: Final = re.compile(
+_NO_SECRET: Final = lazy(
     r"pk_(?:live|test)_|(?:cus|price|pi|prod|sub)_[A-Za-z0-9]{8}|(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\b"
     r"|(?:sha(?:1|256|384|512)|md5|SHA(?:1|256|384|512)|MD5)[:-]"
 )
-_TITLE: Final = re.compile(
+_TITLE: Final = lazy(
     r"(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})"
     r"(?:[-_ ./'&]{1,2}(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})){0,20}[.!?:]?"
 )
-_PLAIN_WORD: Final = re.compile(
+_PLAIN_WORD: Final = lazy(
     r"[A-Za-z]{1,24}[.,:;!?]?|[0-9]{1,4}[.,:;!?%+]?|[A-Za-z]{1,20}[-'][A-Za-z]{1,20}[.,;]?"
 )
 _MIN_PROSE_WORDS: Final = 3

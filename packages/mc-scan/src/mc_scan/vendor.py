@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mc_scan.candidate import RANK_VENDOR, REDACTED, Candidate
 from mc_scan.checksum import has_entropy
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import is_dummy
 from mc_scan.vendor_rows import VENDOR_ROWS, VendorRow
 
@@ -87,4 +88,4 @@ def _trie(words: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
-_ANCHOR: Final = re.compile(_trie(list(_ROWS_BY_ANCHOR)))
+_ANCHOR: Final = lazy(lambda: _trie(list(_ROWS_BY_ANCHOR)))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_scan.checksum import is_crc62_valid, is_github_pat_valid, is_gitlab_routable_valid
 from mc_scan.finding import ERROR, WARNING
+from mc_scan.pattern import lazy
 from mc_scan.placeholder import is_dummy
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _END_BASE64: Final = r"(?![A-Za-z0-9_+/=-])"
 # A body that may hold dots or tildes still ends before a full stop or a closing `~~`.
 _END_DOTTED: Final = r"(?=[.~]{0,3}(?:[^A-Za-z0-9_.~-]|\Z))"
 _WORD: Final = "[A-Za-z0-9_-]"
-_HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_HEX: Final = lazy(r"[0-9a-f]+|[0-9A-F]+")
 _MIN_SLACK_BODY: Final = 24
 _APP_TOKEN_DOTS: Final = 2
 _OPENAI_MARKER: Final = "T3Blbk" + "FJ"
@@ -60,7 +61,7 @@ def _row(
     before: int = 0,
     is_bound: bool = True,
 ) -> VendorRow:
-    compiled = re.compile(pattern)
+    compiled = lazy(pattern)
     names = tuple(anchors.split("|"))
     return VendorRow(rule, names, compiled, severity, min_entropy, check, label, before, is_bound)
 

@@ -6,10 +6,11 @@ matching, never after. Source: rules page, 5.3 and 5.4.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mc_scan.pattern import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +23,11 @@ _INVISIBLE: Final = (
 )
 _FULL_WIDTH: Final = "\uff01-\uff5e"
 # Full-width letters, digits and joiners. Chinese punctuation alone is no disguise.
-_TELLING: Final = re.compile(f"[{_INVISIBLE}\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff3f\uff0d]")
-_TOUCHED: Final = re.compile(f"[{_INVISIBLE}{_FULL_WIDTH}]")
+_TELLING: Final = lazy(f"[{_INVISIBLE}\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff3f\uff0d]")
+_TOUCHED: Final = lazy(f"[{_INVISIBLE}{_FULL_WIDTH}]")
 _WIDE_OFFSET: Final = 0xFEE0  # from U+FF01 to U+0021
-_ESCAPE: Final = re.compile(r"\\(?=[_*\-.~])")
-_BLANK: Final = re.compile(r"\s")
+_ESCAPE: Final = lazy(r"\\(?=[_*\-.~])")
+_BLANK: Final = lazy(r"\s")
 _TOKEN_REACH: Final = 8_192
 
 
