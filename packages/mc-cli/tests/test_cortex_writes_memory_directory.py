@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import mc_plan.files
 import pytest
 from mc_cli.cortex import run
 from mc_cli.cortex.testing import files_of, get, idea, refusal, store
+from mc_cli.main import main
 from mc_lock.testing import holder_process
+from mc_plan import open_memory_root
+from mc_plan.operations.recover import preview_recover
+from mc_plan.testing import CountingFilesystem, FaultyFilesystem
 from mc_retrieve.errors import RetrieveError
 from mc_retrieve.testing import MANIFEST_TEXT, PROJECT_ID, write_project
 
@@ -169,6 +176,29 @@ def test_lock_is_the_one_that_add_takes(memory_dir: Path) -> None:
         store(memory_dir, entry(), timeout_seconds=0)
 
     assert str(caught.value).startswith("ELOCKED: ")
+
+
+def test_printed_command_leads_out_of_an_interrupted_entry(
+    memory_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = CountingFilesystem()
+    monkeypatch.setattr(mc_plan.files, "SYSTEM", counting)
+    store(write_project(tmp_path / "twin"), entry())
+    second_rename = [at for at, call in enumerate(counting.calls, 1) if call == "replace"][1]
+    broken = FaultyFilesystem(second_rename, errno.EIO, lasting=True)
+    monkeypatch.setattr(mc_plan.files, "SYSTEM", broken)
+    with pytest.raises(RetrieveError):
+        store(memory_dir, entry())
+    monkeypatch.setattr(mc_plan.files, "SYSTEM", mc_plan.files.Filesystem())
+    with pytest.raises(RetrieveError) as caught:
+        store(memory_dir, entry())
+
+    way_out = ["recover", "--memory-root", str(memory_dir)]
+    assert f"ERECOVER: {str(caught.value)[10:]}" == str(caught.value)
+    assert f"`memory-custodian {shlex.join(way_out)}`" in str(caught.value)
+    plan = preview_recover(open_memory_root(memory_dir))
+    assert main([*way_out, "--apply", "--confirm-plan", plan.plan_id]) == 0
+    assert store(memory_dir, entry("Another decision."))["ok"]
 
 
 def test_add_and_remember_at_once_lose_nothing(memory_dir: Path) -> None:

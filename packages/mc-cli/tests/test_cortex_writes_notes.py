@@ -168,6 +168,15 @@ def test_new_links_are_merged_by_slug(root: Path) -> None:
     assert "  - slug: dogs\n    type: supports\n  - slug: mice\n    type: extends\n" in text
 
 
+def test_slug_anywhere_in_the_frontmatter_is_known(root: Path) -> None:
+    related = "\n  - slug: dogs\n\n  - slug: mice"
+    write_note(root, owned_note(related=related))
+
+    store(root, idea(related=[{"slug": "mice", "type": "extends"}]))
+
+    assert get(root, "n1")[0]["related"] == ["dogs", "mice"]
+
+
 def test_note_without_related_gets_it(root: Path) -> None:
     write_note(root, owned_note(related=""))
 

@@ -208,14 +208,14 @@ def test_malformed_queue_is_reported_by_line_and_never_rewritten(
 ) -> None:
     proposal_id = queued(root)
     good = (root / QUEUE).read_bytes()
-    queue = good + b"\n{broken\n[1]\n" + good
+    queue = good + b"\n{broken\n[1]\n" + good + b'{"x":1e999}\n'
     (root / QUEUE).write_bytes(queue)
 
     code, listed = ask("proposals", "list")
     _, _, err = say("proposals", "list")
     decided = [say("proposals", action, proposal_id)[0] for action in ("approve", "reject")]
 
-    assert (code, listed["data"]["malformed_lines"]) == (1, [3, 4, 5])
+    assert (code, listed["data"]["malformed_lines"]) == (1, [3, 4, 5, 6])
     assert f"{QUEUE}:3" in err
     assert decided == [2, 2]
     assert (root / QUEUE).read_bytes() == queue

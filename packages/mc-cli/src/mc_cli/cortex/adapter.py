@@ -118,7 +118,7 @@ def create_adapter(
     """
     if not isinstance(name, str) or name not in ADAPTERS:
         raise ValueError(f"an adapter is one of {', '.join(ADAPTERS)}")
-    return CortexAdapter(name, None if memory_root is None else os.fspath(memory_root))
+    return CortexAdapter(name, None if memory_root is None else os.fsdecode(memory_root))
 
 
 def _are_texts(values: tuple[object, ...]) -> bool:

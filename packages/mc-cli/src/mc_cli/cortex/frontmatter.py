@@ -62,7 +62,7 @@ class Frontmatter(NamedTuple):
                 named.
         """
         start, stop = self._related_block(path)
-        known = set(find_links("".join(self.lines[start:stop])))
+        known = set(find_links("".join(self.lines)))
         added = [link for link in links if link.slug not in known]
         if not added:
             return self
@@ -73,10 +73,9 @@ class Frontmatter(NamedTuple):
         head = [f"{_RELATED}:{_end_of(self.lines[start])}", *self.lines[start + 1 : stop]]
         return self._spliced(start, stop, [*head, *lines])
 
-    def link_count(self, path: str) -> int:
-        """Return how many links `related` has; raises as `with_links` does."""
-        start, stop = self._related_block(path)
-        return len(find_links("".join(self.lines[start:stop])))
+    def link_count(self) -> int:
+        """Return how many links the frontmatter has."""
+        return len(find_links("".join(self.lines)))
 
     def _related_block(self, path: str) -> tuple[int, int]:
         start = self._last(_RELATED)

@@ -26,7 +26,7 @@ from mc_cli.cortex.governance import (
     GovernanceError,
 )
 from mc_cli.cortex.place import open_memory_directory
-from mc_cli.cortex.writer import Written
+from mc_cli.cortex.writer import Written, with_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +64,7 @@ def write_entry(
     try:
         checked = check_add(options, root=project.root, scan=_scan, environ=effects.environ)
         applied = execute(
-            project,
+            with_state(project, effects),
             build_add(checked),
             request=add_request(checked),
             notify=effects.notify,

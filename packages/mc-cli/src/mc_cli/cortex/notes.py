@@ -135,7 +135,7 @@ def _continue(item: NoteItem, writer: Writer, moment: Moment, text: str) -> Draf
 
 def _with_links(head: Frontmatter, item: NoteItem, path: str) -> Frontmatter:
     linked = head.with_links(item.related, path)
-    over = linked.link_count(path) - MAX_LINKS
+    over = linked.link_count() - MAX_LINKS
     if over > 0 and linked is not head:
         raise GovernanceError(
             f"the note would have {over} links over the {MAX_LINKS} of a note",

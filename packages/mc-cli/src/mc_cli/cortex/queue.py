@@ -174,9 +174,11 @@ def people_command(place: Place, *words: str) -> str:
 def _parse_row(line: bytes, number: int) -> Row | None:
     try:
         fields = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+        if not isinstance(fields, dict):
+            return None
+        # A row that could not be written back, such as one with 1e999, could not be marked.
+        format_row(fields)
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict):
         return None
     proposal_id = fields.get("id")
     if isinstance(proposal_id, str) and proposal_id:

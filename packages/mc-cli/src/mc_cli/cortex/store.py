@@ -36,7 +36,7 @@ from mc_cli.cortex.governance import GovernanceError
 from mc_cli.cortex.items import MemoryItem, NoteItem, check_item
 from mc_cli.cortex.place import find_place, is_memory_directory
 from mc_cli.cortex.secret import require_no_secret
-from mc_cli.cortex.writer import Effects, Writer, Written
+from mc_cli.cortex.writer import Effects, Writer, Written, with_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,7 +85,7 @@ def write_item(
         return _write(request, root, effects).as_result()
     except GovernanceError as error:
         return {"ok": False, "code": error.code, "message": error.message()}
-    except (LockError, NestedLockError, LostLockError) as error:
+    except (LockError, NestedLockError) as error:
         raise InternalError(f"{ELOCKED}: {_locked(error, root)}") from error
     except PendingRecoveryError as error:
         way_out = recover_command(root)
@@ -93,7 +93,8 @@ def write_item(
             f"{ERECOVER}: {error.what}; nothing was written; run `{way_out}`, then repeat the write"
         ) from error
     except (PlanError, SchemaError, McLockError, OSError) as error:
-        raise InternalError(f"{EIO}: {_failed(error, root)}") from error
+        code = ELOCKED if isinstance(error, LostLockError) else EIO
+        raise InternalError(f"{code}: {_failed(error, root)}") from error
 
 
 def builder_of(item: Item, writer: Writer) -> Builder:
@@ -131,7 +132,7 @@ def _write(
     require_no_secret(item)
     writer = Writer(place, request.adapter, effects.clock)
     applied = execute(
-        place.project,
+        with_state(place.project, effects),
         builder_of(item, writer),
         request=Request(
             f"cortex {request.command}",
@@ -150,7 +151,7 @@ def _write(
     return written
 
 
-def _locked(error: LockError | NestedLockError | LostLockError, root: str) -> str:
+def _locked(error: LockError | NestedLockError, root: str) -> str:
     way_out = recover_command(root, BREAK_FLAG)
     if isinstance(error, NestedLockError):
         return "another write of this process is going on; nothing was written; try again"

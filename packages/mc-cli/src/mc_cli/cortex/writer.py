@@ -13,7 +13,7 @@ from mc_cli.cortex.governance import EINVAL_TARGET, GovernanceError, require_tie
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mc_plan import Snapshot
+    from mc_plan import Project, Snapshot
 
     from mc_cli.cortex.place import Place
 
@@ -47,6 +47,18 @@ class Effects(NamedTuple):
     """Told one line at a time."""
     timeout_seconds: float
     """Longest wait for the lock."""
+
+
+def with_state(project: Project, effects: Effects) -> Project:
+    """Return *project* with a usable state directory; say so where it is not the usual one.
+
+    Raises:
+        StateError: There is none.
+    """
+    here = project.with_usable_state()
+    if here.state.fallback:
+        effects.notify(here.state.fallback)
+    return here
 
 
 class Writer(NamedTuple):
