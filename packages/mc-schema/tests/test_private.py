@@ -20,6 +20,7 @@ from mc_schema.private import (
     is_valid_at,
     strip_private,
     strip_private_spans,
+    strip_with_origin,
 )
 
 if TYPE_CHECKING:
@@ -216,6 +217,17 @@ def test_stripping_again_changes_nothing_and_no_opener_is_left(text: str) -> Non
 def test_text_without_a_tag_is_kept_as_it_is(text: str) -> None:
     if not plain_reading(text.replace("/", "")):
         assert (text, 0, None) == strip_private_spans(text)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+@example("ab<private>x</private>cd<p</private>rivate>e")
+def test_every_kept_character_is_found_in_the_given_text(text: str) -> None:
+    stripped, origin = strip_with_origin(text)
+    places = [origin.locate(offset) for offset in range(len(stripped.text))]
+
+    assert stripped == strip_private_spans(text)
+    assert stripped.text == "".join(text[place] for place in places)
+    assert places == sorted(set(places))
 
 
 def steps_of(work: Callable[[str], object], text: str) -> int:

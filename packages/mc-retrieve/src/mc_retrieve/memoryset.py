@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.manifest import Manifest, parse_manifest
 from mc_schema.memoryfile import MemoryFile, parse_memory_file, with_unique_ids
-from mc_schema.private import strip_private
+from mc_schema.private import strip_with_origin
 
 from mc_retrieve.memorydir import Fault, TextFile, list_markdown, read_text
 
@@ -105,15 +107,18 @@ def original_line(text: str, file: MemoryFile, line: int) -> int:
     """
     if not file.removed_spans:
         return line
+    lines = _original_lines(text)
+    return lines[min(line, len(lines)) - 1]
+
+
+@lru_cache(maxsize=8)
+def _original_lines(text: str) -> tuple[int, ...]:
+    """Return, for each line of *text* stripped, the 1-based line of *text* it begins on."""
+    stripped, origin = strip_with_origin(text)
     starts = _line_starts(text)
-    low, high = 0, len(starts) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _newlines(strip_private(text[: starts[middle]])) <= line - 1:
-            low = middle
-        else:
-            high = middle - 1
-    return low + 1
+    return tuple(
+        bisect_right(starts, origin.locate(start)) for start in _line_starts(stripped.text)
+    )
 
 
 def _claiming(memory_dir: Path, path: str, ids: Iterable[str]) -> MemoryFile | None:
@@ -134,7 +139,3 @@ def _line_starts(text: str) -> list[int]:
     from mc_schema.lines import scan_lines
 
     return [line.start for line in scan_lines(text).lines] or [0]
-
-
-def _newlines(text: str) -> int:
-    return text.count("\n") + text.count("\r") - text.count("\r\n")

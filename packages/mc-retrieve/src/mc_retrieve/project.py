@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.admission import INADMISSIBLE
-from mc_schema.document import BULLET, GROUP, PREAMBLE
+from mc_schema.document import BULLET, GROUP, PREAMBLE, PROSE
 from mc_schema.entry import CANDIDATE, FORGOTTEN
 from mc_schema.ids import parse_entry_id
 from mc_schema.manifest import parse_manifest
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "memory-custodian"
 
+_BRIEF: Final = "brief.md"
 _MAX_TITLE: Final = 72
 _DATE: Final = re.compile(r"(?<![0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
 _BULLET: Final = re.compile(r"[-*+][ \t]+")
@@ -113,15 +114,21 @@ def read_project(
     return len(corpus.records)
 
 
-def load_project(root: str, *, now_ms: int) -> ProjectCorpus:
+def load_project(root: str, *, now_ms: int, with_archive: bool = False) -> ProjectCorpus:
     """Return the records of the memory directory at *root*, a real path.
+
+    Args:
+        root: The memory directory.
+        now_ms: The instant that decides which records are active.
+        with_archive: Also read the archive, whose records are never active; it is no part of the
+            corpus.
 
     Raises:
         IntegrityError: A limit is passed, a link lies in the directory, or no file can be read.
     """
     memory_dir = Path(root)
     reader = _Reader(now_ms)
-    paths, faults = _find_files(memory_dir)
+    paths, faults = _find_files(memory_dir, with_archive=with_archive)
     for fault in faults:
         reader.omit_file(fault)
     is_served = not paths and not faults
@@ -166,7 +173,9 @@ class _Reader:
 
     def _add(self, file: MemoryFile, unit: JudgedUnit, line: int) -> None:
         status = unit.standing.status
-        detail = "; ".join(problem.message for problem in unit.standing.problems)
+        # Codes, not messages: those quote the entry, and lists of what is omitted are not framed.
+        codes = dict.fromkeys(problem.code for problem in unit.standing.problems)
+        detail = ", ".join(code.replace("_", " ") for code in codes)
         record = _record(file, unit)
         if record.id in self._ids:
             # Of equal ids the first in file order counts.
@@ -177,23 +186,25 @@ class _Reader:
         self._ids.add(record.id)
         content = unit.text.encode("utf-8")
         settle(record, self._now_ms, unit.path)
-        record.is_active = unit.standing.is_served
+        record.is_active = unit.standing.is_served and not unit.path.startswith(ARCHIVE)
         record.units = utf16_units(content)
         self.records.append(ProjectRecord(record, content, status, line))
-        if not record.is_active:
+        if not record.is_active and not unit.path.startswith(ARCHIVE):
             self._omit(unit, line, status, detail)
 
     def _omit(self, unit: JudgedUnit, line: int, reason: str, detail: str) -> None:
         self.omitted.append(Omitted(unit.path, unit.entry_id, line, reason, detail))
 
 
-def _find_files(memory_dir: Path) -> tuple[list[str], list[Fault]]:
+def _find_files(memory_dir: Path, *, with_archive: bool) -> tuple[list[str], list[Fault]]:
     """Return the files of the corpus and what stands where one should be; limits come first."""
     listing = list_markdown(memory_dir)
     links = [path for path in listing.links if _is_corpus_path(path)]
     if links:
         raise IntegrityError("is a symbolic link", where=links[0])
     paths = [path for path in listing.paths if _is_corpus_path(path)]
+    if with_archive:
+        paths += [path for path in listing.paths if path.startswith(ARCHIVE)]
     if len(paths) > MAX_FILES:
         raise IntegrityError(f"the corpus has more than {MAX_FILES} files")
     total = 0
@@ -225,16 +236,21 @@ def _size(path: Path) -> int:
 def _record_units(file: MemoryFile) -> Iterator[JudgedUnit]:
     """Yield the units that are memory of their own.
 
-    An introduction is none, unless the file has nothing else: a brief may be one paragraph.
+    An introduction is none: templates bring one. Only a brief may be one paragraph and no more.
     """
     found = [unit for unit in file.units if _is_memory(unit)]
-    yield from found or [unit for unit in file.units if unit.text.strip()]
+    if not found and file.path == _BRIEF:
+        found = [unit for unit in file.units if unit.text.strip()]
+    yield from found
 
 
 def _is_memory(unit: JudgedUnit) -> bool:
-    if unit.unit.kind == PREAMBLE:
-        return False
-    return unit.unit.kind != GROUP or bool(_below_heading(unit.text).strip())
+    if unit.unit.kind == PROSE:
+        # A line such as `Purpose:` above a list says nothing without it.
+        return "\n" in unit.text or not unit.text.rstrip().endswith(":")
+    if unit.unit.kind == GROUP:
+        return bool(_below_heading(unit.text).strip())
+    return unit.unit.kind != PREAMBLE
 
 
 def _below_heading(text: str) -> str:

@@ -26,11 +26,13 @@ __all__ = [
     "OPEN_BRACKETS",
     "WHITE_SPACE",
     "CaptureEnvelope",
+    "Origin",
     "StrippedText",
     "ingest",
     "is_valid_at",
     "strip_private",
     "strip_private_spans",
+    "strip_with_origin",
 ]
 
 WHITE_SPACE: Final = (
@@ -89,6 +91,32 @@ class StrippedText(tuple[str, int, "int | None"]):
         return self[2]
 
 
+class Origin:
+    """Maps offsets of a text that lost parts, perhaps several times, to the first text."""
+
+    def __init__(self) -> None:
+        self._rounds: list[tuple[list[int], list[int]]] = []
+
+    def narrow(self, kept: list[tuple[int, int]]) -> None:
+        """Take note of one more loss: of the last text the stretches *kept* are left."""
+        begins: list[int] = []
+        length = 0
+        for start, end in kept:
+            begins.append(length)
+            length += end - start
+        self._rounds.append((begins, [start for start, _ in kept]))
+
+    def locate(self, offset: int) -> int:
+        """Return where the character at *offset* of the last text stands in the first one."""
+        from bisect import bisect_right
+
+        for begins, starts in reversed(self._rounds):
+            index = bisect_right(begins, offset) - 1
+            if index >= 0:
+                offset += starts[index] - begins[index]
+        return offset
+
+
 def strip_private(text: str) -> str:
     """Return *text* without private spans and without what an unsafe opener hides.
 
@@ -104,13 +132,18 @@ def strip_private_spans(text: str) -> StrippedText:
     """Return *text* as :func:`strip_private` leaves it, and what was taken out of it."""
     if _has_no_bracket(text):
         return StrippedText(text, 0, None)
-    origin = _Origin()
+    return strip_with_origin(text)[0]
+
+
+def strip_with_origin(text: str) -> tuple[StrippedText, Origin]:
+    """Return *text* stripped, and where each offset of the result lies in *text*."""
+    origin = Origin()
     removed = 0
     cut_at: int | None = None
     for _ in range(_MAX_ROUNDS):
         kept, spans, cut = _strip_once(text)
         if kept is None:
-            return StrippedText(text, removed, cut_at)
+            return StrippedText(text, removed, cut_at), origin
         removed += spans
         if cut is not None:
             cut_at = _earlier(cut_at, origin.locate(cut))
@@ -120,7 +153,7 @@ def strip_private_spans(text: str) -> StrippedText:
     end = next((start for start, _, _ in _tags(text)), len(text))
     if end < len(text):
         cut_at = _earlier(cut_at, origin.locate(end))
-    return StrippedText(text[:end], removed, cut_at)
+    return StrippedText(text[:end], removed, cut_at), origin
 
 
 def __getattr__(name: str) -> Any:
@@ -129,29 +162,6 @@ def __getattr__(name: str) -> Any:
 
         return getattr(capture, name)
     raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-
-
-class _Origin:
-    """Maps offsets of a text that lost parts, perhaps several times, to the first text."""
-
-    def __init__(self) -> None:
-        self._rounds: list[tuple[list[int], list[int]]] = []
-
-    def narrow(self, kept: list[tuple[int, int]]) -> None:
-        begins: list[int] = []
-        length = 0
-        for start, end in kept:
-            begins.append(length)
-            length += end - start
-        self._rounds.append((begins, [start for start, _ in kept]))
-
-    def locate(self, offset: int) -> int:
-        from bisect import bisect_right
-
-        for begins, starts in reversed(self._rounds):
-            index = bisect_right(begins, offset) - 1
-            offset += starts[index] - begins[index]
-        return offset
 
 
 def _has_no_bracket(text: str) -> bool:
@@ -163,17 +173,12 @@ def _has_no_bracket(text: str) -> bool:
 def _strip_once(text: str) -> tuple[list[tuple[int, int]] | None, int, int | None]:
     """Return the stretches that survive one pass (``None`` for all), closed spans, and the cut."""
     limit = len(text)
-    tags: list[tuple[int, int, str]] = []
-    for tag in _tags(text):
-        if tag[2] is _MALFORMED:
-            limit = tag[0]
-            break
-        tags.append(tag)
-    if not tags and limit == len(text):
-        return None, 0, None
     kept: list[tuple[int, int]] = []
     position = depth = spans = opened = 0
-    for start, end, kind in tags:
+    for start, end, kind in _tags(text):
+        if kind is _MALFORMED:
+            limit = start
+            break
         if depth == 0:
             opened = start
             if start > position:
@@ -184,6 +189,8 @@ def _strip_once(text: str) -> tuple[list[tuple[int, int]] | None, int, int | Non
             depth -= 1
             spans += depth == 0
         position = end
+    if position == 0 and limit == len(text):
+        return None, 0, None
     if depth > 0:
         return kept, spans, opened
     if limit > position:
