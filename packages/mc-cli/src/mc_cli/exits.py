@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False  # importing `typing` costs a `cortex` command more than its reading
+if TYPE_CHECKING:
+    from typing import Final
 
 OK: Final = 0
 """Done, or nothing to do."""

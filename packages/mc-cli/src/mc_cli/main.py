@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
 
 from mc_cli import exits
-from mc_cli.commands import COMMANDS
 
+# Start-up is a good part of a `cortex` command, so what only the others need is imported late.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Final
 
     from mc_cli.commands import Command
 
@@ -25,11 +26,11 @@ _EXAMPLE: Final = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `memory-custodian` with *argv* (default: the process's own) and return the exit code."""
-    from mc_cli.output import use_utf8_streams
-
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["cortex"]:
         return cortex_main(arguments[1:])
+    from mc_cli.output import use_utf8_streams
+
     use_utf8_streams()
     try:
         code = _dispatch(arguments)
@@ -72,6 +73,8 @@ def _dispatch(arguments: list[str]) -> int:
 
         sys.stdout.write(f"memory-custodian {__version__}\n")
         return exits.OK
+    from mc_cli.commands import COMMANDS
+
     command = COMMANDS.get(arguments[0])
     if command is None:
         return _unknown(arguments)
@@ -130,6 +133,8 @@ def _unknown(arguments: list[str]) -> int:
 
 
 def _help() -> str:
+    from mc_cli.commands import COMMANDS
+
     width = max(len(name) for name in COMMANDS)
     rows = [f"  {command.name:<{width}}  {command.summary}" for command in COMMANDS.values()]
     rows.append(f"  {'cortex':<{width}}  Query a memory root by the Cortex contract (JSON only).")
