@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mc_cli.cortex.governance import GovernanceError
 from mc_cli.cortex.hot_entries import (
@@ -65,6 +65,12 @@ def test_everything_else_in_the_file_is_kept_in_order() -> None:
     assert expected == rewritten(text)
 
 
+def test_entry_that_moves_away_leaves_no_frontmatter_behind() -> None:
+    text = f"NAME: a\n---\n{BEGIN}\n{END}\n---\n"
+
+    assert rewritten(text) == f"\n---\n{BEGIN}\nNAME: a\n{END}\n---\n"
+
+
 def test_line_ends_of_the_file_are_kept() -> None:
     text = f"# T\r\n{BEGIN}\r\nNAME: a\r\n{END}\r\nend\r\n"
 
@@ -110,6 +116,7 @@ def test_private_notes_outside_of_the_entries_do_not_stop_a_write() -> None:
     assert text == rewritten(text)
 
 
+@settings(max_examples=300)
 @given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]))
 def test_writing_twice_changes_nothing_more_and_drops_nothing(
     lines: list[str], newline: str

@@ -21,6 +21,7 @@ END: Final = "<!-- END ENTRIES -->"
 PREFIXES: Final = ("NAME", "ROLE", "RELATION", "PREFERENCE", "RULE")
 
 _ENTRY: Final = re.compile(rf"({'|'.join(PREFIXES)}):([^\n]*)")
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE: Final = "---"
 
 
@@ -43,6 +44,7 @@ class HotFile(NamedTuple):
     """The lines that come after the entries."""
     newline: str
     """The file's dominant line end."""
+    has_frontmatter: bool
 
 
 def parse_entry(text: str, name: str) -> str:
@@ -101,8 +103,12 @@ def format_hot_file(file: HotFile, entries: tuple[str, ...]) -> str:
     before = "".join(file.before)
     if before and not before.endswith("\n"):
         before += end
-    block = end.join([BEGIN, *entries, END]) + end
-    return before + block + "".join(file.after)
+    text = before + end.join([BEGIN, *entries, END]) + end + "".join(file.after)
+    # Without the entry that stood above it, a `---` could become the first line of the file, and
+    # what follows its frontmatter, the entries too.
+    if not file.has_frontmatter and _after_frontmatter(_LINE.findall(text)):
+        return end + text
+    return text
 
 
 def require_sound(file: HotFile, path: str) -> None:
@@ -135,7 +141,7 @@ def dominant_newline(text: str) -> str:
 
 
 def _parse(text: str, path: str) -> HotFile:
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    lines = _LINE.findall(text)
     newline = dominant_newline(text)
     bare = [line.strip(" \t\r\n\ufeff") for line in lines]
     start = _after_frontmatter(lines)
@@ -162,7 +168,7 @@ def _parse(text: str, path: str) -> HotFile:
                 hint="make it an entry, or move it out of the markers, by hand",
                 code=EINVAL_TARGET,
             )
-    return HotFile(tuple(before), tuple(entries), tuple(after), newline)
+    return HotFile(tuple(before), tuple(entries), tuple(after), newline, start > 0)
 
 
 def _canonical(line: str, *, strict: bool = False) -> str | None:
