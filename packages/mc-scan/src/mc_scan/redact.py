@@ -89,7 +89,7 @@ def _relative(path: str, folder: str) -> str | None:
 
 
 def _redact_components(path: str) -> str:
-    if _is_clean(path) and all(map(_is_clean, path.split("/"))):
+    if _is_clean(path) and all(map(_is_clean_part, path.split("/"))):
         return path
     from mc_scan.engine import detect
 
@@ -98,9 +98,14 @@ def _redact_components(path: str) -> str:
     for part in path.split("/"):
         end = at + len(part)
         is_hit = any(start < end and stop > at for start, stop in spans)
-        parts.append(REDACTED if part and (is_hit or not _is_clean(part)) else part)
+        parts.append(REDACTED if part and (is_hit or not _is_clean_part(part)) else part)
         at = end + 1
     return "/".join(parts)
+
+
+def _is_clean_part(part: str) -> bool:
+    # Without its suffix as well: `ana@harrow.dev.md` is no address, but it holds one.
+    return _is_clean(part) and _is_clean(part.rpartition(".")[0])
 
 
 # Names and path parts that trip no rule, so that each is tried once. Nothing that matches is kept.
