@@ -185,3 +185,22 @@ def test_lock_that_cannot_be_removed_is_reported_with_its_path(lock: LockFile) -
 
     assert lock.path in warning
     assert "EROFS" in warning
+
+
+def test_close_that_reports_an_error_after_reading_decides_nothing(
+    lock: LockFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Raised at the release, it would be told as the failure of a change that is complete."""
+    close = os.close
+
+    def close_and_fail(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "close", close_and_fail)
+    was_ours = is_still_ours(lock)
+    warning = remove_lock_file(lock, effects_with())
+    monkeypatch.undo()
+
+    assert (was_ours, warning) == (True, "")
+    assert not os.path.lexists(lock.path)

@@ -8,6 +8,7 @@ Source: reliability rules 2.2.2 and 2.4.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -74,7 +75,10 @@ def is_still_ours(lock: LockFile) -> bool:
     except OSError:
         return False
     finally:
-        os.close(descriptor)
+        # A file that was only read cannot be lost by its close. Raised at the release, the error
+        # would be reported as the failure of a change that is complete.
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
     return token is not None and token == lock.token
 
 
