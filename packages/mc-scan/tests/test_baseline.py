@@ -49,8 +49,8 @@ def test_accepted_findings_are_left_out(run: Run, docs: Path) -> None:
     assert {"external"} == {r["suppressions"][0]["kind"] for r in sarif["runs"][0]["results"]}
 
 
-def test_baseline_holds_nothing_of_a_value(run: Run, docs: Path) -> None:
-    run("--write-baseline", NAME, cwd=docs)
+def test_baseline_holds_nothing_of_a_value(call: Run, docs: Path) -> None:
+    call("--write-baseline", NAME, cwd=docs)
     text = (docs.parent / "baseline.json").read_text()
 
     assert not any(part in text for part in ("k9Xq", "ana@", "harrow", TOKEN[4:10]))
@@ -58,30 +58,30 @@ def test_baseline_holds_nothing_of_a_value(run: Run, docs: Path) -> None:
     assert text.count("\n") == 6
 
 
-def test_accepted_finding_survives_edits_elsewhere(run: Run, docs: Path) -> None:
-    run("--write-baseline", NAME, cwd=docs)
+def test_accepted_finding_survives_edits_elsewhere(call: Run, docs: Path) -> None:
+    call("--write-baseline", NAME, cwd=docs)
     (docs / "a.md").write_text(f"new first line\n\nx {TOKEN}\nmore\n{WARNING}")
 
-    assert run("--baseline", NAME, "--fail-on", "warning", cwd=docs).code == 0
+    assert call("--baseline", NAME, "--fail-on", "warning", cwd=docs).code == 0
 
 
-def test_error_does_not_hide_behind_a_warning(run: Run, docs: Path) -> None:
+def test_error_does_not_hide_behind_a_warning(call: Run, docs: Path) -> None:
     (docs / "a.md").write_text(f"x {fake('github-bad-checksum').text}\n")
-    run("--write-baseline", NAME, cwd=docs)
+    call("--write-baseline", NAME, cwd=docs)
     (docs / "a.md").write_text(f"x {TOKEN}\n")
-    outcome = run("--baseline", NAME, cwd=docs)
+    outcome = call("--baseline", NAME, cwd=docs)
 
     assert outcome.code == 1
     assert "ERROR github-token" in outcome.out
 
 
-def test_reasons_are_kept_and_stale_entries_dropped(run: Run, docs: Path) -> None:
-    run("--write-baseline", NAME, cwd=docs)
+def test_reasons_are_kept_and_stale_entries_dropped(call: Run, docs: Path) -> None:
+    call("--write-baseline", NAME, cwd=docs)
     rows = [{**row, "reason": f"because {row['rule']}"} for row in entries(docs)]
     (docs.parent / "baseline.json").write_text(json.dumps({"version": 1, "entries": rows}))
     (docs / "b.md").write_text("ana@harrow.dev\n/home/moril\n")
-    stale = run("--baseline", NAME, cwd=docs)
-    again = run("--write-baseline", NAME, cwd=docs)
+    stale = call("--baseline", NAME, cwd=docs)
+    again = call("--write-baseline", NAME, cwd=docs)
 
     assert "notice: stale baseline entry" in stale.err
     assert stale.code == 0
@@ -94,20 +94,20 @@ def test_reasons_are_kept_and_stale_entries_dropped(run: Run, docs: Path) -> Non
     ]
 
 
-def test_scan_of_one_file_keeps_the_entries_of_others(run: Run, docs: Path) -> None:
-    run("--write-baseline", NAME, cwd=docs)
-    part = run("--baseline", NAME, "a.md", cwd=docs)
-    run("--write-baseline", NAME, "a.md", cwd=docs)
+def test_scan_of_one_file_keeps_the_entries_of_others(call: Run, docs: Path) -> None:
+    call("--write-baseline", NAME, cwd=docs)
+    part = call("--baseline", NAME, "a.md", cwd=docs)
+    call("--write-baseline", NAME, "a.md", cwd=docs)
 
     assert "stale" not in part.err
     assert len(entries(docs)) == 4
     (docs / "b.md").unlink()
-    assert run("--baseline", NAME, "a.md", cwd=docs).err.count("stale") == 2
+    assert call("--baseline", NAME, "a.md", cwd=docs).err.count("stale") == 2
 
 
-def test_filtered_baseline_run_drops_nothing_else(run: Run, docs: Path) -> None:
-    run("--write-baseline", NAME, cwd=docs)
-    run("--write-baseline", NAME, "--only", "privacy", cwd=docs)
+def test_filtered_baseline_run_drops_nothing_else(call: Run, docs: Path) -> None:
+    call("--write-baseline", NAME, cwd=docs)
+    call("--write-baseline", NAME, "--only", "privacy", cwd=docs)
 
     assert len(entries(docs)) == 4
 
@@ -152,18 +152,18 @@ def test_malformed_baseline_is_refused(text: str, call: Run, docs: Path) -> None
     assert "Traceback" not in clean.err
 
 
-def test_missing_baseline_is_exit_code_2(run: Run, docs: Path) -> None:
+def test_missing_baseline_is_exit_code_2(call: Run, docs: Path) -> None:
     (docs / "a.md").unlink()
 
-    assert run("--baseline", "none.json", cwd=docs).code == 2
+    assert call("--baseline", "none.json", cwd=docs).code == 2
     with pytest.raises(BaselineError):
         read_baseline("none.json", "none.json")
 
 
-def test_bad_baseline_is_not_overwritten(run: Run, docs: Path) -> None:
+def test_bad_baseline_is_not_overwritten(call: Run, docs: Path) -> None:
     (docs.parent / "baseline.json").write_text("precious but malformed")
 
-    assert run("--write-baseline", NAME, cwd=docs).code == 2
+    assert call("--write-baseline", NAME, cwd=docs).code == 2
     assert (docs.parent / "baseline.json").read_text() == "precious but malformed"
 
 

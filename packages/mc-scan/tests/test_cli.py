@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,6 @@ from mc_scan.testing import fake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Run = Callable[..., Any]
 
@@ -56,25 +56,25 @@ def test_exit_code_follows_fail_on(
     assert code == call("--fail-on", fail_on, "a.md").code
 
 
-def test_folder_is_walked_for_text_and_dotenv_files(run: Run, tmp_path: Path) -> None:
+def test_folder_is_walked_for_text_and_dotenv_files(call: Run, tmp_path: Path) -> None:
     names = ["a.md", "b.MARKDOWN", "c.mdx", "d.mdc", "e.txt", ".env", ".env.local", "sub/f.md"]
     others = ["g.py", ".envrc", "node_modules/h.md", ".git/i.md", ".venv/j.md", "md"]
     for name in names + others:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(WARNING)
-    found = {finding["path"] for finding in report(run("--format", "json"))["findings"]}
+    found = {finding["path"] for finding in report(call("--format", "json"))["findings"]}
 
     assert set(names) == found
-    assert run("--fail-on", "warning", "g.py").code == 1
+    assert call("--fail-on", "warning", "g.py").code == 1
 
 
-def test_findings_come_by_path_line_and_column(run: Run, tmp_path: Path) -> None:
+def test_findings_come_by_path_line_and_column(call: Run, tmp_path: Path) -> None:
     for name in ("b.md", "a/z.md", "a.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{MAIL} /home/moril\n{WARNING}")
     rows = [
         (f["path"], f["line"], f["column"])
-        for f in report(run("--format", "json", "b.md", ".", "./a.md"))["findings"]
+        for f in report(call("--format", "json", "b.md", ".", "./a.md"))["findings"]
     ]
 
     assert sorted(rows) == rows
@@ -144,9 +144,9 @@ def test_double_dash_ends_the_options(run: Run, tmp_path: Path) -> None:
     assert run("--", "--quiet").code == 1
 
 
-def test_missing_file_is_reported_and_the_rest_scanned(run: Run, tmp_path: Path) -> None:
+def test_missing_file_is_reported_and_the_rest_scanned(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WARNING)
-    outcome = run("gone.md", "a.md")
+    outcome = call("gone.md", "a.md")
 
     assert outcome.code == 2
     assert "a.md:1:11: WARNING" in outcome.out
@@ -155,10 +155,10 @@ def test_missing_file_is_reported_and_the_rest_scanned(run: Run, tmp_path: Path)
     )
 
 
-def test_trouble_does_not_hide_a_finding(run: Run, tmp_path: Path) -> None:
+def test_trouble_does_not_hide_a_finding(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(TOKEN.text)
 
-    assert run("gone.md", "a.md").code == 1
+    assert call("gone.md", "a.md").code == 1
 
 
 def test_oversized_file_is_no_silent_pass(run: Run, tmp_path: Path) -> None:
@@ -192,29 +192,29 @@ def test_output_that_cannot_be_written_is_exit_code_2(run: Run, tmp_path: Path) 
     assert "error: not writable" in outcome.err
 
 
-def test_quiet_keeps_trouble_only(run: Run, tmp_path: Path) -> None:
+def test_quiet_keeps_trouble_only(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WARNING)
 
-    assert run("--quiet", "a.md").err == ""
+    assert call("--quiet", "a.md").err == ""
     assert (
-        run("--quiet", "gone.md").err
+        call("--quiet", "gone.md").err
         == "error: not readable (No such file or directory): gone.md\n"
     )
 
 
-def test_verbose_names_scanned_files(run: Run, tmp_path: Path) -> None:
+def test_verbose_names_scanned_files(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x")
 
-    assert run("--verbose").err == "scanned: a.md\n1 file, 0 errors, 0 warnings\n"
+    assert call("--verbose").err == "scanned: a.md\n1 file, 0 errors, 0 warnings\n"
 
 
-def test_inline_mark_is_counted_and_can_be_ignored(run: Run, tmp_path: Path) -> None:
+def test_inline_mark_is_counted_and_can_be_ignored(call: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(f"{MAIL} <!-- mc-scan: allow email - public -->\n")
 
-    assert run("--fail-on", "warning")[:2] == (0, "")
-    assert report(run("--format", "json"))["summary"]["suppressed"] == 1
-    assert run("--fail-on", "warning", "--no-inline").code == 1
-    results = json.loads(run("--format", "sarif").out)["runs"][0]["results"]
+    assert call("--fail-on", "warning")[:2] == (0, "")
+    assert report(call("--format", "json"))["summary"]["suppressed"] == 1
+    assert call("--fail-on", "warning", "--no-inline").code == 1
+    results = json.loads(call("--format", "sarif").out)["runs"][0]["results"]
     assert [result["suppressions"] for result in results] == [[{"kind": "inSource"}]]
 
 
@@ -225,9 +225,9 @@ def test_rules_are_listed(run: Run) -> None:
     assert lines[0] == "private-key          security error   Private key"
 
 
-def test_version_and_help_name_the_tool(run: Run) -> None:
-    assert (run("--version").code, run("--version").out.strip()) == (0, "mc-scan 0.10.0")
-    assert "example: mc-scan docs" in run("--help").out
+def test_version_and_help_name_the_tool(call: Run) -> None:
+    assert (call("--version").code, call("--version").out.strip()) == (0, "mc-scan 0.10.0")
+    assert "example: mc-scan docs" in call("--help").out
 
 
 def test_link_loop_ends(run: Run, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_link_loop_ends(run: Run, tmp_path: Path) -> None:
     assert {("b.md", "unreadable"), ("c.md", "unreadable"), ("sub/up", "not_followed")} == told
 
 
-def test_links_are_followed_to_files_inside_only(run: Run, tmp_path: Path) -> None:
+def test_links_are_followed_to_files_inside_only(call: Run, tmp_path: Path) -> None:
     if not IS_POSIX:
         return
     (tmp_path / "in").mkdir()
@@ -254,7 +254,7 @@ def test_links_are_followed_to_files_inside_only(run: Run, tmp_path: Path) -> No
     (tmp_path / "in" / "data.bin").write_text(TOKEN.text)
     (tmp_path / "in" / "inside.md").symlink_to("data.bin")
     (tmp_path / "in" / "outside.md").symlink_to("../out.md")
-    outcome = run("--format", "json", "in")
+    outcome = call("--format", "json", "in")
 
     assert [f["path"] for f in report(outcome)["findings"]] == ["in/inside.md"]
     assert [(n["path"], n["code"]) for n in report(outcome)["notices"]] == [
@@ -339,12 +339,12 @@ def test_paths_outside_the_folder_show_no_home(run: Run, tmp_path: Path) -> None
     assert outcome.out.startswith("~/a.md:1:1: ERROR")
 
 
-def test_same_input_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
+def test_same_input_gives_the_same_bytes(call: Run, tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / f"{number}.md").write_text(f"{MAIL}\n{TOKEN.text}\n{WARNING}")
 
     for form in ("text", "json", "sarif"):
-        assert len({run("--format", form).out for _ in range(2)}) == 1
+        assert len({call("--format", form).out for _ in range(2)}) == 1
 
 
 def test_scanned_files_are_not_changed(run: Run, tmp_path: Path) -> None:
@@ -354,3 +354,54 @@ def test_scanned_files_are_not_changed(run: Run, tmp_path: Path) -> None:
     run()
 
     assert before == (path.read_bytes(), path.stat().st_mtime_ns, len(list(tmp_path.iterdir())))
+
+
+def test_full_disk_is_reported_without_traceback(tmp_path: Path) -> None:
+    device = Path("/dev/full")
+    if not device.exists():
+        return
+    (tmp_path / "a.md").write_text(WARNING)
+    with device.open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mc_scan", "a.md"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert "error: the report is not writable (No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_long_scan_shows_progress_on_a_terminal(tmp_path: Path) -> None:
+    """A real terminal for standard error: the line appears while text still comes in."""
+    if not IS_POSIX:
+        return
+    import pty
+    import select
+
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "mc_scan", "-"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+    ) as process:
+        os.close(child)
+        assert process.stdin is not None
+        while not select.select([parent], [], [], 0.05)[0]:
+            process.stdin.write(b"lorem ipsum\n")
+            process.stdin.flush()
+        shown = os.read(parent, 4096)
+        process.stdin.close()
+        while not shown.endswith(b"warnings\r\n"):
+            shown += os.read(parent, 4096)
+    os.close(parent)
+
+    assert process.returncode == 0
+    assert b"\rscanning: file 1 of 1, 0 MB" in shown
+    assert shown.endswith(b"  \r1 file, 0 errors, 0 warnings\r\n")

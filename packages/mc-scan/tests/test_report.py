@@ -111,6 +111,7 @@ def test_sarif_stays_below_the_limit_of_results(monkeypatch: pytest.MonkeyPatch)
         ("中.md", "%E4%B8%AD.md"),
         ("x\udcff.md", "x%FF.md"),
         ("~/a.md", "~/a.md"),
+        ("/srv/a.md", "srv/a.md"),
         ("[REDACTED]/a.md", "%5BREDACTED%5D/a.md"),
     ],
 )

@@ -21,6 +21,9 @@ SECRET = "password: k9Xq2Lm7Pz"
         pytest.param(f"<!-- mc-scan: allow-next email -->\n{MAIL}", id="next"),
         pytest.param(f"# mc-scan: allow-next email - x\r\n{MAIL}", id="next-crlf"),
         pytest.param(f"a\n<!-- mc-scan:allow email -->{MAIL}", id="before-it"),
+        pytest.param(f"{MAIL} <!-- ours, mc-scan: allow email -->", id="comment-with-words"),
+        pytest.param(f"<!-- two\nlines mc-scan: allow-next email -->\n{MAIL}", id="two-lines"),
+        pytest.param(f"{MAIL}  # see handbook; mc-scan: allow email", id="hash-with-words"),
     ],
 )
 def test_mark_with_its_rule_silences_a_warning(text: str) -> None:
@@ -36,6 +39,9 @@ def test_mark_with_its_rule_silences_a_warning(text: str) -> None:
         pytest.param(f"{MAIL} <!-- mc-scan: allow emails -->", id="longer-rule"),
         pytest.param(f"{MAIL} <!-- mc-scan: allow email and more -->", id="no-dash"),
         pytest.param(f"{MAIL} mc-scan: allow email", id="no-comment"),
+        pytest.param(f"<!-- x --> {MAIL} mc-scan: allow email", id="comment-closed"),
+        pytest.param(f"{MAIL} https://h.dev/x mc-scan: allow email", id="slashes-of-a-url"),
+        pytest.param(f"{MAIL} issue#7 mc-scan: allow email", id="hash-in-a-word"),
         pytest.param(f"<!-- mc-scan: allow email -->\n{MAIL}", id="other-line"),
         pytest.param(f"<!-- mc-scan: allow-next email -->\n\n{MAIL}", id="two-lines-on"),
         pytest.param(f"{MAIL} <!-- gitleaks:allow -->", id="gitleaks"),

@@ -16,32 +16,34 @@ LINE_KINDS = {"env-credential"}  # only as a line of its own
 ANYWHERE = [kind for kind in fake_kinds() if kind not in LINE_KINDS]
 
 CONTEXTS = [
-    pytest.param("{v}", id="alone"),
-    pytest.param("x {v} y", id="prose"),
-    pytest.param("`{v}`", id="code"),
-    pytest.param("({v})", id="parentheses"),
-    pytest.param("**{v}**", id="bold"),
-    pytest.param("~~{v}~~", id="struck"),
-    pytest.param("| a | {v} |", id="table"),
-    pytest.param("<{v}>", id="angle"),
-    pytest.param("旧的{v}。请轮换", id="chinese"),
-    pytest.param("It was {v}.", id="full-stop"),
-    pytest.param('"{v}",', id="json"),
-    pytest.param("<!-- {v} -->", id="comment"),
-    pytest.param("```\n{v}\n```\n", id="fence"),
-    pytest.param("> - {v}\r\n", id="quote-crlf"),
-    pytest.param("a\\n{v}\\nb", id="literal-line-ends"),
+    "{v}",
+    "x {v} y",
+    "`{v}`",
+    "({v})",
+    "**{v}**",
+    "~~{v}~~",
+    "| a | {v} |",
+    "<{v}>",
+    "旧的{v}。请轮换",
+    "It was {v}.",
+    '"{v}",',
+    "<!-- {v} -->",
+    "```\n{v}\n```\n",
+    "> - {v}\r\n",
+    "a\\n{v}\\nb",
 ]
 
 
-@pytest.mark.parametrize("context", CONTEXTS)
 @pytest.mark.parametrize("kind", ANYWHERE)
-def test_made_up_secret_is_found_once_in_any_context(kind: str, context: str) -> None:
+def test_made_up_secret_is_found_once_in_any_context(kind: str) -> None:
     secret = fake(kind)
+    wrong = {}
+    for context in CONTEXTS:
+        found = scan_text(context.replace("{v}", secret.text), only="security")
+        if [(f.rule, f.severity) for f in found] != [(secret.rule, secret.severity)]:
+            wrong[context] = found
 
-    found = scan_text(context.replace("{v}", secret.text), only="security")
-
-    assert [(secret.rule, secret.severity)] == [(f.rule, f.severity) for f in found]
+    assert wrong == {}
 
 
 BOUND = [

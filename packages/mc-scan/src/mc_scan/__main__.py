@@ -22,13 +22,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _list_rules()
         from mc_scan.command import run
 
-        return run(options, sys.stdout, sys.stderr)
+        code = run(options, sys.stdout, sys.stderr)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more while closing the stream.
+    except OSError as error:
+        # Standard output is gone or full. Python would complain once more while closing it.
+        if not isinstance(error, BrokenPipeError):
+            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            sys.stderr.write(f"error: the report is not writable ({reason})\n")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_TROUBLE
+    return code
 
 
 def _prepare_streams() -> None:

@@ -137,15 +137,7 @@ class _Scan:
         sources = self._sources()
         self._progress = Progress(self._err, len(sources), is_wanted=not options.quiet)
         for source in sources:
-            if source.place == _STDIN:
-                scanned = self._scan_stdin(source.shown)
-            else:
-                scanned = scan_file(
-                    source,
-                    max_file_mb=options.max_file_mb,
-                    on_notice=self.notice,
-                    on_read=self._progress.add_bytes,
-                )
+            scanned = self._scan_one(source, self._progress)
             self._progress.add_file()
             if scanned is not None:
                 self._files += 1
@@ -164,11 +156,19 @@ class _Scan:
             sources.append(Source(_STDIN, _shown(self._options.stdin_name)))
         return sorted(sources, key=lambda source: source.shown)
 
-    def _scan_stdin(self, shown: str) -> Scanned | None:
+    def _scan_one(self, source: Source, progress: Progress) -> Scanned | None:
+        limit = self._options.max_file_mb
+        if source.place != _STDIN:
+            return scan_file(
+                source, max_file_mb=limit, on_notice=self.notice, on_read=progress.add_bytes
+            )
+        # What is there, without waiting for more: the progress line is for slow input too.
+        read = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
         try:
-            return scan_stream(sys.stdin.buffer.read, shown, max_file_mb=self._options.max_file_mb)
+            return scan_stream(read, source.shown, max_file_mb=limit, on_read=progress.add_bytes)
         except ScanError as error:
-            self.notice(Notice(error.code, error.where or shown, error.what, error.hint))
+            where = error.where or source.shown
+            self.notice(Notice(error.code, where, error.what, error.hint))
             return None
 
     def _kept(self, scanned: Scanned, baseline: Baseline) -> Iterator[Finding]:

@@ -45,7 +45,15 @@ def examine(pieces: Iterable[str], path: str) -> list[Finding]:
     """
     state = FileState(path)
     for window in cut_windows(pieces):
-        state.add_window(window, detect(window.text, state))
+        failure = None
+        try:
+            state.add_window(window, detect(window.text, state))
+        except ScanError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever failed must not carry the text along
+            failure = type(error).__name__
+        if failure is not None:
+            raise _crashed("report", failure, state)
     return state.finish()
 
 
@@ -119,11 +127,18 @@ def _run_detectors(text: str, state: FileState | None) -> list[Candidate]:
         if failure is not None:
             # Raised outside of the handler: the original, whose message and frames may hold scanned
             # text, is not even kept as context.
-            where = "" if state is None else f"{state.path}:{state.line}"
-            raise ScanError(
-                f"scan stopped in rule `{rule}` ({failure})", where=where, code="crashed"
-            ) from None
+            raise _crashed(rule, failure, state)
     return found
+
+
+def _crashed(rule: str, failure: str, state: FileState | None) -> ScanError:
+    where = "" if state is None else f"{state.path}:{state.line}"
+    return ScanError(
+        f"scan stopped in rule `{rule}` ({failure})",
+        where=where,
+        hint="report it with the version and the rule, not with the file",
+        code="crashed",
+    )
 
 
 def to_lower(text: str) -> str:

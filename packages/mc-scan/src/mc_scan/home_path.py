@@ -37,9 +37,7 @@ _TILDE: Final = lazy(r"~(?P<name>[A-Za-z][A-Za-z0-9._-]{2,63})/")
 _AGENT_FOLDER: Final = lazy(
     r"projects/(?P<drive>[A-Za-z]--?|-)(?P<root>Users|home)-(?P<name>[A-Za-z0-9_.]{1,64})(?![A-Za-z0-9_.])"
 )
-_MACHINE: Final = lazy(
-    r"/Users/|/home/|/Volumes/|(?<![A-Za-z0-9])[A-Za-z]:[\\/](?!/)", re.IGNORECASE
-)
+_MACHINE: Final = lazy(r"/Users/|/home/|/Volumes/|(?<![A-Za-z0-9])[A-Za-z]:[\\/](?!/)")
 
 # A path may start after anything but these: letters of a longer path, a closing brace, a dot.
 _INSIDE: Final = frozenset("/\\.~$}%@+-)]#&?!")

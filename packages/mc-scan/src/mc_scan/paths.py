@@ -98,9 +98,15 @@ def scan_file(
     return None
 
 
-def scan_stream(read: Callable[[int], bytes], shown: str, *, max_file_mb: float = 32) -> Scanned:
+def scan_stream(
+    read: Callable[[int], bytes],
+    shown: str,
+    *,
+    max_file_mb: float = 32,
+    on_read: Callable[[int], None] | None = None,
+) -> Scanned:
     """Scan standard input or another stream; raises `UnreadableFileError` above the size limit."""
-    chunks = _Chunks(read, int(max_file_mb * _MIB), shown)
+    chunks = _Chunks(read, int(max_file_mb * _MIB), shown, on_read)
     findings = examine(decode_pieces(chunks), shown)
     return Scanned(shown, chunks.size, findings)
 

@@ -119,8 +119,11 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 
 def to_uri(path: str) -> str:
-    """Return a shown path as a relative URI: ``docs/a b.md`` becomes ``docs/a%20b.md``."""
-    return quote(os.fsencode(path), safe="/~")
+    """Return a shown path as a relative URI: ``docs/a b.md`` becomes ``docs/a%20b.md``.
+
+    A path outside of the working folder loses its leading slash: code scanning takes no others.
+    """
+    return quote(os.fsencode(path.lstrip("/")), safe="/~") or "."
 
 
 def _notification(notice: Notice) -> dict[str, Any]:

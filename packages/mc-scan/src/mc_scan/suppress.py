@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 _WORD: Final = "mc-scan:"
 _MARK: Final = lazy(
-    r"(?:<!--|#|//|--)[ \t]{0,8}mc-scan:[ \t]{0,8}allow(?P<next>-next)?[ \t]{1,8}"
+    r"mc-scan:[ \t]{0,8}allow(?P<next>-next)?[ \t]{1,8}"
     r"(?P<rules>[a-z0-9-]{1,40}(?:[ \t]{0,4},[ \t]{0,4}[a-z0-9-]{1,40}){0,20})"
     r"(?=[ \t]{0,8}(?:-->|[\r\n]|\Z)|[ \t]{1,8}-)"
 )
-_LEAD_REACH: Final = 12
+_LINE_COMMENT: Final = lazy(
+    r"(?:^|[\s`;,)}\]\"'])(?:#{1,6}|//|--)[ \t][^\r\n]*\Z|(?:#|//|--)[ \t]{0,8}\Z"
+)
+_REACH: Final = 400
 
 
 def find_marks(text: str, start: int, end: int) -> Iterator[tuple[int, list[str]]]:
@@ -31,8 +34,18 @@ def find_marks(text: str, start: int, end: int) -> Iterator[tuple[int, list[str]
     """
     at = text.find(_WORD, start, end)
     while at >= 0:
-        match = _MARK.search(text, max(0, at - _LEAD_REACH), at + 1_000)
-        if match is not None and match.start() < at < match.end():
+        match = _MARK.match(text, at)
+        if match is not None and _is_in_comment(text, at):
             line = count_breaks(text, start, at) + (1 if match["next"] else 0)
             yield line, [rule.strip() for rule in match["rules"].split(",")]
         at = text.find(_WORD, at + len(_WORD), end)
+
+
+def _is_in_comment(text: str, at: int) -> bool:
+    """Say whether *at* lies in an HTML comment or behind ``#``, ``//`` or ``--`` on its line."""
+    head = text[max(0, at - _REACH) : at]
+    opened = head.rfind("<!--")
+    if opened >= 0 and "-->" not in head[opened:]:
+        return True
+    line = head[max(head.rfind("\n"), head.rfind("\r")) + 1 :]
+    return _LINE_COMMENT.search(line) is not None

@@ -52,7 +52,7 @@ FILE_SUFFIXES: Final = _words(
     """
     png jpg jpeg gif svg webp ico bmp avif heic pdf txt js jsx ts tsx mjs cjs css scss less html htm
     xml json yml yaml toml lock ini cfg conf csv log go java kt php vue map gz tgz tar bz2 whl exe
-    dll deb rpm dmg jar bin img iso md rb py sh rs service timer socket target mount slice path swap
+    dll deb rpm dmg jar bin img iso md rb py sh service timer socket target mount slice path swap
     device automount
     """
 )
