@@ -36,8 +36,9 @@ def lint(session: nox.Session) -> None:
     session.install(*OWN_PACKAGES, *LINT_TOOLS, *PYTEST)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
-    session.run("mypy", *SOURCES, "noxfile.py", "conftest.py", "tools")
+    session.run("mypy", *SOURCES, "noxfile.py", "conftest.py", "tools", "evals")
     session.run("lint-imports")
+    session.run("python", "evals/check.py", "--static")
 
 
 @nox.session(python=PYTHONS)
