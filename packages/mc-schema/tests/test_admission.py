@@ -87,6 +87,27 @@ def test_admissible_evidence_carries_the_entry(text: str) -> None:
     assert codes(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(DECISION.replace("active", f"{'s' * 80}end"), id="status"),
+        pytest.param(DECISION.replace("project", f"{'s' * 80}end"), id="scope"),
+        pytest.param(DECISION.replace("project", f"area:{'s' * 80}end"), id="scope-of-another-row"),
+        pytest.param(with_evidence(f"{'s' * 80}end"), id="evidence"),
+        pytest.param(DECISION.replace("a1b2c3d4", f"{'s' * 80}end"), id="id"),
+    ],
+)
+def test_no_message_holds_a_part_of_a_long_value(text: str) -> None:
+    messages = [problem.message for problem in standing(text, ENTRY, "decisions.md").problems]
+
+    assert messages
+    assert not any("sss" in message for message in messages)
+
+
+def test_missing_body_label_is_one_fault() -> None:
+    assert codes(DECISION.replace("Decision:\n", "Text:\n")) == ["missing_body"]
+
+
 def test_entry_in_the_wrong_file_is_not_served() -> None:
     assert codes(DECISION, "constraints.md") == ["matrix"]
     assert codes(DECISION, "inbox.md") == ["matrix"]

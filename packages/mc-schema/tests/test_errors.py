@@ -8,6 +8,7 @@ from mc_schema.errors import (
     InvalidTextError,
     ManifestError,
     SchemaError,
+    quoted,
 )
 
 
@@ -49,3 +50,16 @@ def test_every_error_has_a_code_of_its_own_and_is_a_value_error(
 ) -> None:
     assert code == error("x").code
     assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("acitve", "`acitve`", id="word"),
+        pytest.param("x" * 60, f"`{'x' * 60}`", id="longest"),
+        pytest.param("x" * 61, "`…`", id="too-long"),
+    ],
+)
+def test_quoted_text_is_whole_or_left_out(text: str, shown: str) -> None:
+    """Half a secret is not known as one by whoever takes secrets out of a message."""
+    assert shown == quoted(text)

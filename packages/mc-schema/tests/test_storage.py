@@ -185,7 +185,7 @@ def test_archive_holds_any_type_but_no_contradiction(path: str) -> None:
     [
         *((word, []) for word in CANDIDATE_TYPES),
         ("", ["`Candidate-Type:` is missing"]),
-        ("tomb", ["`Candidate-Type: tomb` is unknown"]),
+        ("tomb", ["`Candidate-Type:` is `tomb`, which is unknown"]),
     ],
 )
 def test_candidate_names_a_known_type(candidate_type: str, faults: list[str]) -> None:

@@ -6,13 +6,15 @@ Source: design section 6, "Configuration".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
 from mc_cli.errors import UsageError
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any, Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 OWN_FILE: Final = "memory-custodian.toml"
 PYPROJECT: Final = "pyproject.toml"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mc_cli import exits
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 
 class CommandError(Exception):
@@ -105,16 +108,29 @@ def _failure(error: BaseException, exit_code: int) -> Failure:
         from mc_cli.planview import plan_as_data, plan_as_text
 
         plan_data, plan_text = plan_as_data(plan), plan_as_text(plan)
+    what, where, hint = (
+        _shown(str(getattr(error, name, default)), exit_code)
+        for name, default in (("what", error), ("where", ""), ("hint", ""))
+    )
     return Failure(
         exit_code=exit_code,
         code=str(getattr(error, "code", "error")),
-        what=str(getattr(error, "what", error)),
-        where=str(getattr(error, "where", "")),
-        hint=str(getattr(error, "hint", "")),
+        what=what,
+        where=where,
+        hint=hint,
         plan=plan_data,
         plan_text=plan_text,
         file_lines=(*lines, *getattr(error, "details", ())),
     )
+
+
+def _shown(text: str, exit_code: int) -> str:
+    # Only these two answers are about words that the user gave or that stand in a file.
+    if not text or exit_code not in (exits.NO, exits.BAD_INPUT):
+        return text
+    from mc_cli.masking import without_secrets
+
+    return without_secrets(text)
 
 
 def _signal_number(error: BaseException) -> int:

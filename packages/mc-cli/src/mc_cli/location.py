@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_cli.config import Config, read_config
 from mc_cli.errors import CommandError, UsageError
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 DEFAULT_MEMORY_DIR: Final = "docs/memory"
 

@@ -29,6 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["cortex"]:
         return cortex_main(arguments[1:])
+    is_silenced = _replace_closed_streams()
+    if argv is None:
+        import gc
+
+        # A command makes many objects, no cycles worth finding, and ends.
+        gc.disable()
     from mc_cli.output import use_utf8_streams
 
     use_utf8_streams()
@@ -45,19 +51,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         if _is_about_stdout(error):
             return _output_lost(f"standard output cannot be written ({error.strerror})")
         raise
+    if is_silenced and not code:
+        return _output_lost("standard output was closed before the command started")
     return code
 
 
 def cortex_main(argv: Sequence[str] | None = None) -> int:
     """Run `mc-cortex`, the same as `memory-custodian cortex`, before any parser is built."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    is_silenced = _replace_closed_streams()
     if arguments[:1] and arguments[0] in OPERATIONAL:
-        from mc_cli.cortex.operations import main as run_operation
-
-        return int(run_operation(arguments))
-    from mc_cli.cortex import main as run_cortex
-
-    return int(run_cortex(arguments))
+        from mc_cli.cortex.operations import main as run_command
+    else:
+        from mc_cli.cortex import main as run_command
+    # An answer that nobody could read is no success.
+    return int(run_command(arguments)) or int(is_silenced)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -152,6 +160,16 @@ def _help() -> str:
             "",
         ]
     )
+
+
+def _replace_closed_streams() -> bool:
+    """Give the standard streams that are closed (`>&-`) a place; tell if standard output was."""
+    is_silenced = sys.stdout is None
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Opened for the whole process: it must outlive this function.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    return is_silenced
 
 
 def _is_about_stdout(error: OSError) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mc_retrieve.memorydir import UNREADABLE, Fault
 from mc_retrieve.memoryset import MANIFEST, ManifestFile, load_manifest
 
 from mc_cli import exits
 from mc_cli.errors import CommandError
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from mc_cli.location import Location
 

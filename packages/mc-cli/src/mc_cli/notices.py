@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
 
 from mc_schema.protocol import (
     FOREIGN,
@@ -15,8 +14,10 @@ from mc_schema.protocol import (
     REPEATED,
 )
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Final
 
     from mc_schema.protocol import Metadata
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MIGRATION_HINT: Final = f"`memory-custodian migrate` shows what Protocol {PROTOCOL_VERSION} changes"
 _PLACE_KEY_CHARS: Final = 32
-_MAX_SHOWN_CHARS: Final = 40
+_MAX_SHOWN_CHARS: Final = 16
 _INTERRUPTED: Final = (
     "warning: an interrupted change was found, what is read may be half of it; "
     "`memory-custodian recover` shows what to do"
@@ -34,7 +35,7 @@ _READ_ONLY: Final = "it can be read, and nothing will be written into it"
 
 def protocol_message(metadata: Metadata) -> str:
     """Return what there is to say about the protocol of a project; empty when it is current."""
-    version = metadata.version[:_MAX_SHOWN_CHARS]
+    version = metadata.version if len(metadata.version) <= _MAX_SHOWN_CHARS else "…"
     return {
         OLDER: f"this project follows Protocol {version}; {MIGRATION_HINT}",
         MISSING: f"the manifest states no `protocol_version`; {MIGRATION_HINT}",
@@ -56,10 +57,14 @@ def protocol_notices(metadata: Metadata) -> tuple[str, ...]:
 
 def journal_files(location: Location) -> list[Path]:
     """Return the journals of interrupted changes of this place; nothing is opened."""
+    from mc_lock.location import find_candidates
+
+    name = f"{place_key(location.memory_path)}.json"
+    if not any(os.path.lexists(f"{place}/journal/{name}") for place in find_candidates()):
+        return []
     from mc_lock import resolve_state_directory
 
     state = resolve_state_directory(location.root)
-    name = f"{place_key(location.memory_path)}.json"
     places = [place.journal / name for place in (state, state.spare) if place is not None]
     return [place for place in places if os.path.lexists(place)]
 

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING, NoReturn
 
 from mc_cli.errors import UsageError
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any, Final, NoReturn
 
     from mc_cli.commands import Command
 
 
+DEFAULT_COLUMNS: Final = 80
+_MARGIN: Final = 2
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises `UsageError` instead of leaving the process."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=_help_formatter, **settings)
 
     def error(self, message: str) -> NoReturn:
         """Raise *message* as a usage error."""
@@ -65,3 +75,22 @@ def wants_json(argv: Sequence[str]) -> bool:
     """Say whether *argv* asks for JSON, even when it cannot be parsed."""
     words = list(argv[: argv.index("--")] if "--" in argv else argv)
     return "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
+
+
+def _help_formatter(prog: str, **settings: Any) -> argparse.HelpFormatter:
+    # Without a width the formatter imports `shutil`, and with it three compression modules, each
+    # time that an option is added: more than parsing costs.
+    return argparse.HelpFormatter(prog, width=_columns() - _MARGIN, **settings)
+
+
+def _columns() -> int:
+    """Return the width of the terminal, as `shutil.get_terminal_size` tells it."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated) > 0:
+        return int(stated)
+    if sys.__stdout__ is None:
+        return DEFAULT_COLUMNS
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or DEFAULT_COLUMNS
+    except (OSError, ValueError):
+        return DEFAULT_COLUMNS

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mc_cli import exits
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TextIO
+    from typing import Any, Final, NamedTuple, TextIO
 
     from mc_cli.errors import Failure
+else:
+    from mc_schema.value import NamedTuple
 
 SCHEMA: Final = "memory-custodian/v1"
 _DELETE: Final = 0x7F

@@ -7,7 +7,6 @@ a body cannot know its own digest, so it cannot end its frame. Source: design se
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
 
 from mc_retrieve.contextpack import BUDGET, CANDIDATE_MARK
 from mc_schema.entry import CANDIDATE
@@ -15,8 +14,10 @@ from mc_schema.trust import TRUST_BOUNDARY
 
 from mc_cli.output import one_line, printable
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any, Final
 
     from mc_retrieve.contextpack import ContextPack, Omitted, PackedFile, PackedUnit
 
@@ -25,7 +26,8 @@ DATA_NOTE: Final = (
     f"\nWhat stands between a begin line and the end line with the same digest is {DATA_MARK}.\n"
 )
 _DIGEST_CHARS: Final = 16
-_FRAME_LINE: Final = re.compile(r"^([ \t]*)(?==== (?:begin|end) memory\b)", re.MULTILINE)
+_FRAME_LINE: Final = r"^([ \t]*)(?==== (?:begin|end) memory\b)"
+_FRAME_MARK: Final = "=== "
 
 
 def pack_as_text(pack: ContextPack, *, names_only: bool) -> str:
@@ -48,7 +50,9 @@ def pack_as_text(pack: ContextPack, *, names_only: bool) -> str:
 
 def framed(label: str, text: str) -> str:
     """Return memory *text* under a heading, between a begin and an end line with its digest."""
-    content = _FRAME_LINE.sub(r"\1\\", printable(text))
+    content = printable(text)
+    if _FRAME_MARK in content:
+        content = re.sub(_FRAME_LINE, r"\1\\", content, flags=re.MULTILINE)
     label = one_line(label)
     digest = _digest(content)
     return (

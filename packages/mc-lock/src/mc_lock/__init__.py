@@ -6,9 +6,10 @@ lock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from mc_lock.effects import Effects
     from mc_lock.errors import (
         LockCreationError,

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Final
 
 POSIX_NAME: Final = "memory-custodian"
 WINDOWS_NAME: Final = "MemoryCustodian"
@@ -54,6 +55,19 @@ def find_fallback(environ: Mapping[str, str], system: str) -> str:
     return os.path.join(
         _temporary_folder(environ, system), f"{FALLBACK_PREFIX}{_user_mark(environ)}"
     )
+
+
+def find_candidates(
+    environ: Mapping[str, str] = os.environ, system: str = os.name
+) -> tuple[str, ...]:
+    """Return every place that the state directory of this user can have, usable or not.
+
+    Which one it is depends on the project and the disk: `mc_lock.resolve_state_directory` tells.
+    Whoever only wants to see that nothing lies in any of them need not ask it.
+    """
+    location = find_location(environ, system)
+    fallback = find_fallback(environ, system)
+    return (fallback,) if location is None else (location, fallback)
 
 
 def is_inside(path: Path, folder: Path | None) -> bool:

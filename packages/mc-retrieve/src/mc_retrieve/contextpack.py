@@ -6,10 +6,8 @@ it; what is left out is listed with its reason. Source: design sections 4 and 6,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
 from mc_schema.admission import INADMISSIBLE
-from mc_schema.budget import budget_of, unit_tokens
+from mc_schema.budget import budget_of
 from mc_schema.document import GROUP, PREAMBLE, normalise_newlines
 from mc_schema.entry import CANDIDATE, PROMOTED, SUPERSEDED
 from mc_schema.lines import BOM
@@ -20,12 +18,16 @@ from mc_schema.tokens import estimate_tokens
 from mc_retrieve.memorydir import Fault
 from mc_retrieve.memoryset import load_file, original_line, with_ids_judged
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Final, NamedTuple
 
     from mc_schema.manifest import Manifest
     from mc_schema.memoryfile import JudgedUnit, MemoryFile
+else:
+    from mc_schema.value import NamedTuple
 
 BUDGET: Final = "budget"
 PRIVATE: Final = "private"
@@ -241,7 +243,7 @@ class _Builder:
         has_entry = False
         for unit in units:
             is_entry = _is_entry(unit)
-            cost = unit_tokens(file.document, unit.unit)
+            cost = unit.tokens
             if budget is not None and tokens + cost > budget:
                 if is_entry and has_entry:
                     break
@@ -274,7 +276,7 @@ class _Builder:
             self._line(file, unit.unit.line),
             unit.standing.status,
             text,
-            unit_tokens(file.document, unit.unit),
+            unit.tokens,
         )
 
     def _label(self, file: MemoryFile, unit: JudgedUnit) -> str:

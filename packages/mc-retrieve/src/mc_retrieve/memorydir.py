@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Final, NamedTuple
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 SYMLINK: Final = "symlink"
 NOT_A_FILE: Final = "not_a_file"

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mc_schema.ids import find_entry_ids
 from mc_schema.manifest import Manifest, parse_manifest
 from mc_schema.memoryfile import MemoryFile, parse_memory_file, with_unique_ids
 from mc_schema.private import strip_with_origin
 
 from mc_retrieve.memorydir import Fault, TextFile, list_markdown, read_text
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 MANIFEST: Final = "manifest.md"
 CONFLICT: Final = "conflict"
 _PRIVATE: Final = "private"
+_ID_START: Final = "mc-"
 
 
 class ManifestFile(NamedTuple):
@@ -121,18 +126,24 @@ def _original_lines(text: str) -> tuple[int, ...]:
     )
 
 
-def _claiming(memory_dir: Path, path: str, ids: Iterable[str]) -> MemoryFile | None:
+def _claiming(memory_dir: Path, path: str, ids: set[str]) -> MemoryFile | None:
     if path == MANIFEST:
         return None
     found = read_text(memory_dir, path)
     if not isinstance(found, TextFile):
         return None
-    folded = found.text.lower()
-    # Removing a span can join what looks like no id into one.
-    if _PRIVATE not in folded and not any(entry_id in folded for entry_id in ids):
+    if not _may_claim(found.text, ids):
         return None
     file = parse_memory_file(path, found.text)
     return None if file.conflict else file
+
+
+def _may_claim(text: str, ids: set[str]) -> bool:
+    folded = text.lower()
+    # Removing a span can join what looks like no id into one.
+    if _PRIVATE in folded:
+        return True
+    return _ID_START in folded and not ids.isdisjoint(map(str.lower, find_entry_ids(text)))
 
 
 def _line_starts(text: str) -> list[int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 from mc_schema.document import ENTRY, PREAMBLE, Unit
 from mc_schema.entry import (
     ACTIVE,
@@ -15,8 +13,15 @@ from mc_schema.entry import (
     Problem,
     parse_entry,
 )
+from mc_schema.errors import quoted
 from mc_schema.evidence import ADMISSION_WHAT, is_admissible_set, parse_evidence_or_none
 from mc_schema.storage import ARCHIVE, CANDIDATE_ROW, INBOX_PATH, placement_faults
+
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 LEGACY: Final = "legacy"
 INADMISSIBLE: Final = "inadmissible"
@@ -77,7 +82,7 @@ def _status_problems(entry: Entry, path: str) -> list[Problem]:
     if not entry.status:
         return []
     if entry.status not in STATUSES:
-        return [Problem("invalid_status", f"invalid status `{entry.status[:40]}`", 0)]
+        return [Problem("invalid_status", f"invalid status {quoted(entry.status)}", 0)]
     if entry.id is None or path.startswith(ARCHIVE):
         return []
     is_candidate = entry.id.type == CANDIDATE_ROW.code
@@ -98,7 +103,7 @@ def _evidence_problems(entry: Entry) -> list[Problem]:
     for text in entry.evidence:
         value = parse_evidence_or_none(text)
         if value is None:
-            problems.append(Problem("invalid_evidence", f"invalid evidence `{text[:60]}`", 0))
+            problems.append(Problem("invalid_evidence", f"invalid evidence {quoted(text)}", 0))
         else:
             parsed.append(value)
     if parsed and entry.status in (ACTIVE, SUPERSEDED) and not is_admissible_set(tuple(parsed)):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from mc_schema.document import ENTRY, Document, Unit
 from mc_schema.entry import parse_entry
 from mc_schema.tokens import estimate_tokens
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Final
+
+    from mc_schema.entry import Entry
 
 DEFAULTS: Final = {
     "brief.md": 500,
@@ -41,15 +43,15 @@ def budget_of(path: str, manifest_budgets: Mapping[str, int]) -> int | None:
     return None
 
 
-def counted_text(unit_text: str, kind: str) -> str:
+def counted_text(unit_text: str, kind: str, entry: Entry | None = None) -> str:
     """Return the part of a unit that counts: title, body and reason of an entry, else all of it.
 
     Governance lines cost nothing, so that evidence never pushes memory out of context (design
-    section 4, "Budgets").
+    section 4, "Budgets"). *entry* is the entry of the unit, where the caller has parsed it.
     """
     if kind != ENTRY:
         return unit_text
-    entry = parse_entry(unit_text)
+    entry = parse_entry(unit_text) if entry is None else entry
     return "\n".join(part for part in (entry.title, entry.body, entry.reason) if part)
 
 

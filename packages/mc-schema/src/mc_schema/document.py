@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mc_schema.errors import SchemaError
 from mc_schema.lines import BOM, dominant_newline, newline_behind, scan_lines
 from mc_schema.units import (
@@ -19,6 +17,7 @@ from mc_schema.units import (
     split_units,
 )
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

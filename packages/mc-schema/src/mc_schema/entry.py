@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.document import normalise_newlines
+from mc_schema.errors import quoted
 from mc_schema.ids import EntryId, claimed_entry_id, parse_entry_id
 from mc_schema.lines import Line, scan_lines
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 ACTIVE: Final = "active"
 SUPERSEDED: Final = "superseded"
@@ -214,7 +218,7 @@ class _Parser:
         entry_id = parse_entry_id(claimed)
         problems = list(self.problems)
         if entry_id is None:
-            problems.append(Problem("invalid_id", f"`{claimed}` is not a valid entry id", 0))
+            problems.append(Problem("invalid_id", f"{quoted(claimed)} is not a valid entry id", 0))
         problems += [
             Problem("missing_field", f"`{name}:` is missing", 0)
             for name in _ONCE

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final
+
+MAX_QUOTED_CHARS: Final = 60
+
 
 class SchemaError(ValueError):
     """Text that does not follow the protocol.
@@ -52,3 +58,11 @@ class ManifestError(SchemaError):
     """A manifest that cannot be used for what was asked."""
 
     code = "invalid_manifest"
+
+
+def quoted(text: str) -> str:
+    """Return *text* in back-ticks, as messages quote what somebody wrote; ``…`` when it is long.
+
+    It is never cut: who prints the message takes secrets out, and half a secret looks like none.
+    """
+    return f"`{text}`" if len(text) <= MAX_QUOTED_CHARS else "`…`"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
 
-from mc_schema.errors import InvalidEvidenceError
+from mc_schema.errors import InvalidEvidenceError, quoted
 from mc_schema.private import strip_private
+
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 PATH_KINDS: Final = ("repo", "doc", "test")
 REFERENCE_KINDS: Final = ("issue", "pr")
@@ -22,9 +27,10 @@ ADMISSION_HINT: Final = "Use --candidate or provide user-confirmed/source-backed
 
 MAX_CHARS: Final = 1024
 
-_NUMBER: Final = re.compile(r"#[1-9][0-9]{0,17}", re.ASCII)
-_REVISION: Final = re.compile(r"[^\s-]\S*")
-_UNSAFE: Final = re.compile(
+# Compiled when first needed: most reading never sees a reference, a revision or an odd character.
+_NUMBER: Final = r"#[1-9][0-9]{0,17}"
+_REVISION: Final = r"[^\s-]\S*"
+_UNSAFE: Final = (
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _FORMS: Final = (
@@ -69,7 +75,7 @@ class Evidence(NamedTuple):
         if self.kind != "repo" or "@" not in self.value:
             return ((self.value, ""),)
         path, _, revision = self.value.rpartition("@")
-        if path_fault(path) or not _REVISION.fullmatch(revision):
+        if path_fault(path) or not re.fullmatch(_REVISION, revision):
             return ((self.value, ""),)
         return ((self.value, ""), (path, revision))
 
@@ -85,8 +91,8 @@ def parse_evidence(text: str) -> Evidence:
     if not stripped:
         raise _invalid("evidence is empty", "")
     if len(stripped) > MAX_CHARS:
-        raise _invalid(f"evidence is longer than {MAX_CHARS:,} characters", stripped[:40] + "…")
-    if _UNSAFE.search(stripped):
+        raise _invalid(f"evidence is longer than {MAX_CHARS:,} characters", stripped)
+    if not stripped.isprintable() and re.search(_UNSAFE, stripped):
         raise _invalid("evidence holds a control or direction character", "")
     if "<!--" in stripped or "-->" in stripped or strip_private(stripped) != stripped:
         raise _invalid("evidence holds an HTML comment or private mark", "")
@@ -96,7 +102,7 @@ def parse_evidence(text: str) -> Evidence:
     if not colon or kind not in (*PATH_KINDS, *REFERENCE_KINDS):
         raise _invalid("unknown evidence", stripped)
     if kind in REFERENCE_KINDS:
-        if not _NUMBER.fullmatch(value):
+        if not re.fullmatch(_NUMBER, value):
             raise _invalid(f"expected `{kind}:#<number>`", stripped)
         return Evidence(kind, value)
     reason = path_fault(value) or (_split_path_fault(value) if kind == "repo" else "")
@@ -135,11 +141,11 @@ def _split_path_fault(value: str) -> str:
 def _has_good_revision(value: str) -> bool:
     path, _, revision = value.rpartition("@")
     # `packages/@scope/x` has an `@` that opens no revision: it can only be a path.
-    return not path or "/" in revision or _REVISION.fullmatch(revision) is not None
+    return not path or "/" in revision or re.fullmatch(_REVISION, revision) is not None
 
 
 def _invalid(what: str, text: str) -> InvalidEvidenceError:
-    return InvalidEvidenceError(what, where=f"`{text}`" if text else "", hint=_FORMS)
+    return InvalidEvidenceError(what, where=quoted(text) if text else "", hint=_FORMS)
 
 
 def parse_evidence_or_none(text: str) -> Evidence | None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 ENTRY_TYPES: Final = ("DEC", "CON", "DNU", "PREF", "AREA", "INBOX", "TOMB")
 """The type codes of guide section 四 4.1."""
@@ -11,9 +16,7 @@ ENTRY_TYPES: Final = ("DEC", "CON", "DNU", "PREF", "AREA", "INBOX", "TOMB")
 _ENTRY_ID: Final = re.compile(r"MC-([A-Z]+)-([0-9]{8})-([0-9A-F]{8})", re.IGNORECASE | re.ASCII)
 # Wide enough to catch a mistyped id, narrow enough to leave prose such as "MC-Hammer" alone.
 _CLAIMED_ID: Final = re.compile(r"(MC-[A-Z]+-[0-9][^\s\u2013\u2014]*)", re.IGNORECASE | re.ASCII)
-_ID_IN_TEXT: Final = re.compile(
-    r"(?<![0-9A-Za-z-])MC-[A-Z]+-[0-9]{8}-[0-9A-F]{8}(?![0-9A-Za-z-])", re.IGNORECASE | re.ASCII
-)
+_ID_IN_TEXT: Final = r"(?<![0-9A-Za-z-])MC-[A-Z]+-[0-9]{8}-[0-9A-F]{8}(?![0-9A-Za-z-])"
 _PROJECT_ID: Final = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
     re.IGNORECASE | re.ASCII,
@@ -84,7 +87,8 @@ def claimed_entry_id(heading: str) -> str | None:
 
 def find_entry_ids(text: str) -> list[str]:
     """Return every well-formed id that *text* mentions, canonical, in order, repeats kept."""
-    found = (parse_entry_id(match[0]) for match in _ID_IN_TEXT.finditer(text))
+    matches = re.finditer(_ID_IN_TEXT, text, re.IGNORECASE | re.ASCII)
+    found = (parse_entry_id(match[0]) for match in matches)
     return [str(entry_id) for entry_id in found if entry_id is not None]
 
 

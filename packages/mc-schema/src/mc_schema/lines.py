@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})([^\r\n]*)")
@@ -16,6 +19,8 @@ _COMMENT_TOKEN: Final = re.compile(r"`+|<!--")
 _BLOCK_STARTS: Final = frozenset(("", *" \t-*+`~0123456789"))
 """First characters of the lines that can open a fence, continue a list item or leave one open."""
 _FENCE_MARKERS: Final = ("```", "~~~")
+_OPENERS: Final = (*_FENCE_MARKERS, "<!--")
+"""Without one of these no line of a text is opaque."""
 _CONFLICT: Final = ("<<<<<<< ", "||||||| ", ">>>>>>> ")
 _TAB: Final = 4
 _MAX_INDENT: Final = 3
@@ -85,7 +90,9 @@ def scan_lines(text: str) -> Scan:
     in prose is a comment only when the same paragraph closes it, so that a closer written
     elsewhere later can swallow nothing. Source: design section 3.
     """
-    return _Scanner(text).run()
+    if any(opener in text for opener in _OPENERS):
+        return _Scanner(text).run()
+    return _scan_plain(text)
 
 
 def dominant_newline(text: str) -> str:
@@ -268,6 +275,17 @@ class _Scanner:
                 return True
         self.unclosed_until = len(self.raw)
         return False
+
+
+def _scan_plain(text: str) -> Scan:
+    lines = [
+        Line(start, content_end, end, content, in_fence=False, in_comment=False, number=number)
+        for number, (start, content_end, end, content) in enumerate(_raw_lines(text), 1)
+    ]
+    conflict = 0
+    if any(marker in text for marker in _CONFLICT):
+        conflict = next((line.number for line in lines if line.content.startswith(_CONFLICT)), 0)
+    return Scan(lines, open_fence=0, open_comment=0, conflict=conflict)
 
 
 def _raw_lines(text: str) -> list[tuple[int, int, int, str]]:

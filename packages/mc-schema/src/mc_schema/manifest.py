@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.errors import ManifestError
 from mc_schema.lines import Line, scan_lines
@@ -27,8 +26,12 @@ from mc_schema.routes import (
     parse_route,
 )
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 INDEX_HEADING: Final = "Optional module index"
 BUDGET_HEADING: Final = "Context budget"

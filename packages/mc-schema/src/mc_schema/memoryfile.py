@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
 from mc_schema.admission import INADMISSIBLE, Standing, standing
+from mc_schema.budget import counted_text
 from mc_schema.document import Document, Unit
 from mc_schema.entry import Problem
-from mc_schema.lines import scan_lines
+from mc_schema.lines import BOM, scan_lines
 from mc_schema.private import strip_private_spans
+from mc_schema.tokens import estimate_tokens
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 
 _NAMED: Final = 3
@@ -37,6 +41,11 @@ class JudgedUnit(NamedTuple):
     def label(self) -> str:
         """How people call the unit: its id, else its file and line."""
         return self.entry_id or f"{self.path}:{self.unit.line}"
+
+    @property
+    def tokens(self) -> int:
+        """What the unit counts for (`mc_schema.budget.unit_tokens`), without parsing it again."""
+        return estimate_tokens(counted_text(self.text, self.unit.kind, self.standing.entry))
 
 
 class MemoryFile(NamedTuple):
@@ -70,6 +79,12 @@ def parse_memory_file(path: str, text: str) -> MemoryFile:
     hidden_line = 0 if stripped.cut_at is None else line_at(text, stripped.cut_at)
     conflict = document.conflict if stripped.text == text else scan_lines(text).conflict
     return MemoryFile(path, document, stripped.removed, hidden_line, tuple(units), conflict)
+
+
+def file_tokens(file: MemoryFile) -> int:
+    """Return what the whole *file* counts for (`mc_schema.budget.document_tokens`)."""
+    head = file.document.text[: file.document.head_end].lstrip(BOM)
+    return estimate_tokens(head) + sum(unit.tokens for unit in file.units)
 
 
 def line_at(text: str, offset: int) -> int:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
 
 from mc_schema.ids import is_project_id
+
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 PROTOCOL_VERSION: Final = "0.6"
 ENTRY_SCHEMA_VERSION: Final = "1"

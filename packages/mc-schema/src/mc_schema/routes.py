@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Final, NamedTuple
 
     from mc_schema.lines import Line
+else:
+    from mc_schema.value import NamedTuple
 
 GENERAL: Final = "general"
 GENERAL_HEADING: Final = "Always load"

@@ -7,14 +7,17 @@ Source: design section 4, guide sections 四 and 13.1.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mc_schema.errors import InvalidNameError, InvalidPlacementError
+from mc_schema.errors import InvalidNameError, InvalidPlacementError, quoted
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Final, NamedTuple
 
     from mc_schema.entry import Entry
+else:
+    from mc_schema.value import NamedTuple
 
 PROJECT: Final = "project"
 INBOX_PATH: Final = "inbox.md"
@@ -186,11 +189,14 @@ def placement_faults(entry: Entry, path: str) -> list[str]:
     if entry.id is None:
         return []
     if not is_scope(entry.scope):
-        return [f"invalid scope `{_short(entry.scope)}`"] if entry.scope else []
+        return [f"invalid scope {quoted(entry.scope)}"] if entry.scope else []
     row = row_of(entry)
     if row is None:
+        if not entry.body_label:
+            # The grammar reports that; without the label no row can be told.
+            return []
         claim = f"id type {entry.id.type}, body label `{entry.body_label}:`"
-        return [f"{claim} and scope `{_short(entry.scope)}` do not go together"]
+        return [f"{claim} and scope {quoted(entry.scope)} do not go together"]
     faults = []
     if row.label != entry.body_label:
         faults.append(f"id type {entry.id.type} needs the body label `{row.label}:`")
@@ -200,7 +206,7 @@ def placement_faults(entry: Entry, path: str) -> list[str]:
         faults += _path_faults(row, entry.scope, path)
     if row is CANDIDATE_ROW and entry.candidate_type not in CANDIDATE_TYPES:
         faults.append(
-            f"`Candidate-Type: {_short(entry.candidate_type)}` is unknown"
+            f"`Candidate-Type:` is {quoted(entry.candidate_type)}, which is unknown"
             if entry.candidate_type
             else "`Candidate-Type:` is missing"
         )
@@ -236,7 +242,7 @@ def require_module_name(name: str) -> str:
     if not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         raise InvalidNameError(
             "the name is not valid",
-            where=f"`{_short(name)}`",
+            where=quoted(name),
             hint="use ASCII letters, digits, `.`, `_` and `-`, beginning with a letter or digit, "
             f"at most {_MAX_NAME} characters",
         )
@@ -271,10 +277,4 @@ def _require_not_readme(name: str) -> None:
 
 
 def _reserved(name: str) -> InvalidNameError:
-    return InvalidNameError(
-        "the name is reserved", where=f"`{_short(name)}`", hint="choose another name"
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004
+    return InvalidNameError("the name is reserved", where=quoted(name), hint="choose another name")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 

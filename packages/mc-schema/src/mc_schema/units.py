@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_schema.ids import claimed_entry_id
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Final, NamedTuple
 
     from mc_schema.lines import Line
+else:
+    from mc_schema.value import NamedTuple
 
 PREAMBLE: Final = "preamble"
 """Text between the title and the first bullet or `##` heading."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from mc_schema.budget import ENTRY_TOKENS, budget_of, document_tokens, unit_tokens
+from mc_schema.budget import ENTRY_TOKENS, budget_of
 from mc_schema.document import SECTION
 from mc_schema.entry import ACTIVE
 from mc_schema.lines import scan_lines
+from mc_schema.memoryfile import file_tokens
 
 from mc_cli.check.finding import WARNING, Finding
 
@@ -27,14 +28,15 @@ def budget_findings(inspection: Inspection) -> Iterator[Finding]:
     for file in inspection.files(archive=False):
         path = inspection.repo_path(file.path)
         limit = file_limit(inspection, file)
-        tokens = document_tokens(file.document)
+        tokens = file_tokens(file)
         if limit is not None and tokens > limit:
             message = f"over budget, {tokens} of {limit} tokens"
             hint = f"`memory-custodian compact --target {file.path}`"
             yield Finding(path, 0, WARNING, "over_budget", message, hint)
         for unit in long_decisions(file):
-            tokens = unit_tokens(file.document, unit.unit)
-            message = f"{unit.label} is long, {tokens} of {ENTRY_TOKENS} tokens for one decision"
+            message = (
+                f"{unit.label} is long, {unit.tokens} of {ENTRY_TOKENS} tokens for one decision"
+            )
             yield inspection.at_unit(
                 file, unit, "long_decision", message, severity=WARNING, hint="shorten it"
             )
@@ -47,11 +49,7 @@ def file_limit(inspection: Inspection, file: MemoryFile) -> int | None:
 
 def long_decisions(file: MemoryFile) -> list[JudgedUnit]:
     """Return the served decisions of *file* over 120 tokens, with an id or without."""
-    return [
-        unit
-        for unit in file.units
-        if _is_decision(unit) and unit_tokens(file.document, unit.unit) > ENTRY_TOKENS
-    ]
+    return [unit for unit in file.units if _is_decision(unit) and unit.tokens > ENTRY_TOKENS]
 
 
 def _is_decision(unit: JudgedUnit) -> bool:

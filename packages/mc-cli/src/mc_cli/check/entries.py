@@ -8,6 +8,7 @@ from mc_schema.admission import INADMISSIBLE
 from mc_schema.budget import INBOX_ITEMS
 from mc_schema.document import BULLET, GROUP, PREAMBLE, normalise_newlines
 from mc_schema.entry import ACTIVE, CANDIDATE
+from mc_schema.errors import quoted
 from mc_schema.evidence import LEGACY, parse_evidence_or_none
 from mc_schema.graph import find_link_faults
 from mc_schema.storage import INBOX_PATH, MATRIX, MODULE_FOLDERS
@@ -144,8 +145,9 @@ def _unit_findings(inspection: Inspection, file: MemoryFile, unit: JudgedUnit) -
                 )
     entry = unit.standing.entry
     for line in entry.unknown if entry else ():
-        name = line.partition(":")[0][:40]
-        message = f"{unit.label} has the unknown field `{name}`, which is kept"
+        name, colon, _ = line.partition(":")
+        what = f"the unknown field {quoted(name)}" if colon else "a line that is no field"
+        message = f"{unit.label} has {what}, which is kept"
         yield inspection.at_unit(file, unit, "unknown_field", message, severity=INFO)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mc_retrieve.memoryset import MANIFEST
 from mc_schema.admission import INADMISSIBLE, LEGACY
-from mc_schema.budget import INBOX_ITEMS, document_tokens
+from mc_schema.budget import INBOX_ITEMS
 from mc_schema.entry import ACTIVE, CANDIDATE, PROMOTED, SUPERSEDED
+from mc_schema.memoryfile import file_tokens
 from mc_schema.protocol import CURRENT, MISSING, OLDER
 from mc_schema.storage import INBOX_PATH, MODULE_FOLDERS
 
@@ -158,7 +159,7 @@ def _file_healths(inspection: Inspection) -> Iterator[FileHealth]:
 
 
 def _file_health(inspection: Inspection, file: MemoryFile) -> FileHealth:
-    tokens = document_tokens(file.document)
+    tokens = file_tokens(file)
     limit = None if file.path == MANIFEST else file_limit(inspection, file)
     state, detail = OK, ""
     if file.path == "brief.md" and is_scaffold(inspection):

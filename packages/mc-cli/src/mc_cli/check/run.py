@@ -61,8 +61,17 @@ def run_checks(inspection: Inspection, scanned: tuple[Finding, ...], *, strict: 
     """Return the report on *inspection*, with the findings *scanned* of the scan put in."""
     found = set(scanned)
     for check in CHECKS:
-        found.update(check(inspection))
+        found.update(_shown(finding) for finding in check(inspection))
     order = {ERROR: 0, WARNING: 1}
     ranked = sorted(found, key=lambda f: (f.path, f.line, order.get(f.severity, 2), f[3:]))
     fails_on = inspection.location.config.get("scan.fail-on", ERROR)
     return Report(tuple(ranked), coverage(inspection), strict, fails_on)
+
+
+def _shown(finding: Finding) -> Finding:
+    """Return *finding* without a secret: it may quote a line of a file."""
+    if "`" not in finding.message:
+        return finding
+    from mc_cli.masking import without_secrets
+
+    return finding._replace(message=without_secrets(finding.message))

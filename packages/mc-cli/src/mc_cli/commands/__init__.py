@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
+if TYPE_CHECKING:
+    from typing import Final, NamedTuple
+else:
+    from mc_schema.value import NamedTuple
 
 
 class Command(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mc_retrieve.contextpack import DEFAULT_TASK, UNREADABLE, ContextPack, PackRequest, build_pack
 from mc_schema.routes import TASKS
 
@@ -15,6 +13,7 @@ from mc_cli.options import Parser, command_parser
 from mc_cli.output import Result
 from mc_cli.packview import pack_as_data, pack_as_text
 
+TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
