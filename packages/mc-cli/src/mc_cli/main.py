@@ -30,6 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[:1] == ["cortex"]:
         return cortex_main(arguments[1:])
     is_silenced = _replace_closed_streams()
+    if argv is None:
+        import gc
+
+        # A command makes many objects, no cycles worth finding, and ends.
+        gc.disable()
     from mc_cli.output import use_utf8_streams
 
     use_utf8_streams()
