@@ -189,3 +189,15 @@ def test_set_that_shrinks_does_so_against_the_file_as_it_is_inside_the_lock(root
     (root / HOT).write_text("\n".join(rules(12)) + "\n")
 
     assert refusal(root, memory_set("RULE: a")) == "ESUSPECT_SHRINK"
+
+
+def test_add_never_hides_an_over_long_entry_of_the_file_and_set_replaces_it(root: Path) -> None:
+    (root / HOT).write_text(f"RULE: a\nRULE: {'x' * 257}\n")
+    before = files_of(root)
+
+    answer = store(root, memory("RULE: b"))
+
+    assert answer["code"] == "EINVAL_TARGET"
+    assert f"{HOT}:2" in answer["message"]
+    assert files_of(root) == before
+    assert refusal(root, memory_set("RULE: b")) == "ok"

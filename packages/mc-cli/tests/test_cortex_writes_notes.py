@@ -195,7 +195,7 @@ def test_note_never_grows_beyond_64_links(root: Path) -> None:
 
 def test_updated_never_goes_back(root: Path) -> None:
     answer = store(root, idea(), now=NOW + HOUR)
-    store(root, idea(content="later"), now=NOW)
+    assert store(root, idea(content="later"), now=NOW)["ok"]
 
     record = get(root, answer["detail"]["id"])[0]
     assert record["updated"] == "2026-07-26T11:00:00.000Z"

@@ -366,11 +366,14 @@ def test_what_is_no_snapshot_of_a_hot_file_is_not_restored(
     assert say("cortex-restore", "restore", name)[0] == 1
 
 
-def test_damaged_snapshot_is_not_restored(root: Path, ask: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("data", [b"\xff", b"a\x01b", b"---\nid: x\ncreated: soon\n---\n"])
+def test_snapshot_that_no_reader_would_take_is_not_restored(
+    root: Path, ask: Callable[..., Any], data: bytes
+) -> None:
     store(root, memory("RULE: a"))
     store(root, memory("RULE: b"))
     (snapshot,) = (root / SNAPSHOTS).iterdir()
-    snapshot.write_bytes(b"\xff\x00")
+    snapshot.write_bytes(data)
 
     code, answer = ask("cortex-restore", "restore", snapshot.name)
 
