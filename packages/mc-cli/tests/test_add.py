@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 SCHEMAS: Final = Path(__file__).parents[3] / "docs" / "schemas"
 MEMORY: Final = "docs/memory"
-DECISION: Final = ("--type", "decision", "--evidence", "user-confirmed")
+EVIDENCE: Final = ("--evidence", "user-confirmed")
+DECISION: Final = ("--type", "decision", *EVIDENCE)
+# Made up, and put together here so that no scanner of this repository takes it for a real one.
+TOKEN: Final = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 NEVER_IMPORTED: Final = (
     "dataclasses",
     "tomllib",
@@ -610,3 +613,34 @@ def test_the_help_ends_with_an_example_that_works(
     assert done.returncode == 0
     example = done.stdout.rstrip("\n").rpartition("example: ")[2]
     assert "--evidence repo:pyproject.toml" in " ".join(example.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("add", "my token is", TOKEN, *DECISION), id="unquoted-message"),
+        pytest.param(("add", "x", "--type", TOKEN), id="type"),
+        pytest.param(("add", "x", "--type", "rule", "--name", f"{TOKEN}/x", *EVIDENCE), id="name"),
+        pytest.param(("add", "x", "--evidence", TOKEN, "--allow-secret-like"), id="evidence"),
+        pytest.param(
+            ("add", "x", "--evidence", f"repo:../{TOKEN}", "--allow-secret-like"), id="path"
+        ),
+        pytest.param(("add", "x", "--project-root", TOKEN), id="project-root"),
+        pytest.param((TOKEN,), id="command"),
+        pytest.param(("read", "--task", TOKEN), id="task"),
+        pytest.param(("show", TOKEN), id="record"),
+        pytest.param(("init", "--agent", TOKEN), id="agent"),
+    ],
+)
+def test_refusal_never_echoes_a_secret(
+    project: Path, memory_custodian: RunCommand, words: tuple[str, ...]
+) -> None:
+    """Field report D33: what was typed into the wrong place ends up in logs as well."""
+    before = files_of(project)
+
+    done = memory_custodian([*words, "--json"], cwd=project)
+
+    assert done.returncode in (1, 2)
+    assert TOKEN[8:] not in done.stdout + done.stderr
+    assert "[REDACTED]" in json.loads(done.stdout)["error"]["message"] + done.stderr
+    assert before == files_of(project)

@@ -15,6 +15,7 @@ from mc_cli.main import main
 from mc_cli.notices import place_key
 from mc_lock import resolve_state_directory
 from mc_retrieve.testing import MANIFEST_TEXT, METADATA, entry_text, numbered_id, write_project
+from mc_scan.testing import fake
 from mc_schema.trust import TRUST_BOUNDARY
 
 if TYPE_CHECKING:
@@ -574,6 +575,48 @@ def test_neither_private_text_nor_a_secret_ever_appears(
 
     assert MARKER not in done.stdout + done.stderr
     assert TOKEN[8:] not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--json",), ("--format", "sarif"), ("--privacy",)], ids=" ".join
+)
+def test_finding_never_quotes_a_secret(
+    tmp_path: Path, check: Check, arguments: tuple[str, ...]
+) -> None:
+    """Each finding about a hand-typed value names it, unless it is a secret, whole or in part."""
+    for token in (fake("github-classic").text, fake("github-fine-grained").text):
+        entries = [
+            _entry(1, status=token),
+            _entry(2, scope=token),
+            _entry(3, scope=f"area:{token}"),
+            _entry(4, evidence=(token,)),
+            _entry(5, evidence=(f"repo:{token}",)),
+            _entry(6).replace("Status:", f"{token}\nStatus:"),
+        ]
+        routes = f"- {token}.md\n- ../{token}.md\n* {token}.md\n"
+        write_project(
+            tmp_path,
+            {
+                **_decisions(*entries),
+                **_manifest("- decisions.md\n", f"- decisions.md\n{routes}"),
+            },
+        )
+
+        done = check(tmp_path, *arguments)
+
+        assert done.returncode == 1
+        assert token[20:36] not in done.stdout + done.stderr
+
+
+def test_line_that_is_no_field_is_not_quoted(tmp_path: Path, check: Check) -> None:
+    text = _entry(1).replace("Status:", f"Note: {MARKER}\n{MARKER} alone\nStatus:")
+    write_project(tmp_path, _decisions(text))
+
+    done = check(tmp_path)
+
+    assert "has the unknown field `Note`, which is kept" in done.stdout
+    assert "has a line that is no field, which is kept" in done.stdout
+    assert MARKER not in done.stdout
 
 
 @pytest.mark.parametrize(

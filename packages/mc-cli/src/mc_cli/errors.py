@@ -128,7 +128,7 @@ def _shown(text: str, exit_code: int) -> str:
     # Only these two answers are about words that the user gave or that stand in a file.
     if not text or exit_code not in (exits.NO, exits.BAD_INPUT):
         return text
-    from mc_cli.masking import without_secrets
+    from mc_cli.output import without_secrets
 
     return without_secrets(text)
 

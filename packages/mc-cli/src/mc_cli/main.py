@@ -121,9 +121,9 @@ def _run(command: Command, arguments: list[str]) -> int:
 def _unknown(arguments: list[str]) -> int:
     from mc_cli.errors import UsageError, failure_of
     from mc_cli.options import wants_json
-    from mc_cli.output import emit_failure, one_line
+    from mc_cli.output import emit_failure, one_line, without_secrets
 
-    word = one_line(arguments[0])
+    word = without_secrets(one_line(arguments[0]))
     kind = "option" if word.startswith("-") else "command"
     failure = failure_of(
         UsageError(f"unknown {kind} `{word}`", hint="`memory-custodian --help` lists the commands")

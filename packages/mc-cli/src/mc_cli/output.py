@@ -51,6 +51,29 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def without_secrets(text: str) -> str:
+    """Return *text*, which may quote what somebody wrote, with secrets as ``[REDACTED]``.
+
+    Private data such as machine paths stays: an error has to name the place it is about. When the
+    text cannot be scanned nothing of it is shown.
+    """
+    from mc_scan.candidate import REDACTED
+    from mc_scan.engine import detect
+    from mc_scan.finding import SECURITY, ScanError
+    from mc_scan.rules import RULES_BY_ID
+
+    try:
+        found = detect(text)
+    except ScanError:
+        return REDACTED
+    parts, at = [], 0
+    for candidate in found:
+        if RULES_BY_ID[candidate.rule].category == SECURITY:
+            parts += [text[at : candidate.start], REDACTED]
+            at = candidate.end
+    return "".join([*parts, text[at:]])
+
+
 def _is_unsafe(character: str) -> bool:
     code = ord(character)
     if character in "\n\t":

@@ -12,6 +12,7 @@ from mc_cli.check.finding import ERROR, GENERAL, LEGACY_ENTRIES, WARNING, Findin
 from mc_cli.check.interrupted import interruption_findings
 from mc_cli.check.routes import route_findings
 from mc_cli.check.structure import structure_findings
+from mc_cli.output import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,6 +73,4 @@ def _shown(finding: Finding) -> Finding:
     """Return *finding* without a secret: it may quote a line of a file."""
     if "`" not in finding.message:
         return finding
-    from mc_cli.masking import without_secrets
-
     return finding._replace(message=without_secrets(finding.message))
