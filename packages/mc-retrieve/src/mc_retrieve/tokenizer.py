@@ -22,7 +22,7 @@ UNICODE: Final = "unicode"
 TOKENIZERS: Final = (CONTRACT, UNICODE)
 
 # Up to this many query terms, searching the text for each costs less than cutting it up.
-_MAX_SEARCHED_TERMS: Final = 8
+_MAX_SEARCHED_TERMS: Final = 5
 _TERM_BYTES: Final = b"abcdefghijklmnopqrstuvwxyz0123456789"
 _MARK_TERMS: Final = bytes(1 if code in _TERM_BYTES else 0 for code in range(0x100))
 
