@@ -6,7 +6,11 @@ Source: design section 6, "Configuration".
 
 from __future__ import annotations
 
-from mc_cli.errors import UsageError
+import os
+import stat
+
+from mc_cli import exits
+from mc_cli.errors import CommandError, UsageError
 
 TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
@@ -75,6 +79,7 @@ def read_config(root: Path) -> Config:
     Raises:
         UsageError: The file is not valid TOML, has an unknown key (the nearest one is named), or a
             value of the wrong type.
+        CommandError: It cannot be read; to go on without it could mean another memory directory.
     """
     own = _read(root / OWN_FILE)
     if own is not None:
@@ -93,10 +98,29 @@ def read_config(root: Path) -> Config:
 
 def _read(path: Path) -> bytes | None:
     try:
-        with path.open("rb") as file:
-            return file.read(_MAX_BYTES)
-    except OSError:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(_MAX_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise _unreadable(path.name, (error.strerror or "refused").lower()) from None
+    raise _unreadable(path.name, "no plain file")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # A FIFO would hold every command until somebody writes into it.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _unreadable(name: str, reason: str) -> CommandError:
+    return CommandError(
+        f"the configuration cannot be read ({reason})",
+        where=name,
+        hint="make it a plain file that you may read, or remove it",
+        code="unreadable_config",
+        exit_code=exits.NO,
+    )
 
 
 def _parse(data: bytes, name: str) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def locate(args: Namespace, *, here_only: bool = False) -> Location:
 
     Raises:
         UsageError: The root is no folder, or the memory directory does not lie below ``docs/``.
+        CommandError: The configuration at the root is wrong or unreadable.
     """
     if args.project_root is not None:
         root = Path(args.project_root).expanduser()
@@ -90,7 +91,7 @@ def nearest(start: Path, memory_dir: str | None) -> Location | None:
             continue
         try:
             location = _at(folder, memory_dir)
-        except UsageError:
+        except CommandError:
             # A configuration above the project that is not ours must not stop the search ...
             if folder == start:
                 # ... but the one right here is what the user is working on.

@@ -137,7 +137,7 @@ def _require_top(args: Namespace, location: Location) -> None:
 def _set_at(folder: Path, memory_dir: str | None) -> Location | None:
     try:
         found = nearest(folder, memory_dir)
-    except UsageError:
+    except CommandError:
         # The configuration of a folder above is not what the user is working on.
         return None
     if found is None or found.root != folder:
