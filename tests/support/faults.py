@@ -31,6 +31,8 @@ _CHANGING: Final = frozenset(
 _READING: Final = frozenset({"openat", "read", "getdents64", "newfstatat", "lstat", "stat"})
 _FLAGS: Final = re.compile(r"O_(?:CREAT|WRONLY|RDWR)")
 _FOLDER: Final = re.compile(r"AT_FDCWD<[^>]*>")
+_PATH: Final = re.compile(r"[<\"](/[^>\"]*)")
+_RANDOM: Final = re.compile(r"[0-9a-f]{32}(?=\.tmp)")
 _LINE: Final = re.compile(r"^\d+ +(\w+)\((.*)$")
 
 _SEAM: Final = """
@@ -63,6 +65,8 @@ class Point(NamedTuple):
 
     name: str
     number: int
+    subject: str = ""
+    """The file that the call is about, without what is random in its name."""
 
 
 class Strace:
@@ -92,9 +96,11 @@ class Strace:
         lines = log.read_text("utf-8", "replace").splitlines()
         # The line of a signal follows the line of the call that it came with.
         hits = [line for line in lines if "(INJECTED)" in line] or [
-            before for before, line in pairwise(lines) if f"--- {fault}" in line
+            before for before, line in pairwise([*lines, ""]) if f"--- {fault}" in line
         ]
-        if fault != "SIGKILL" and not any(str(place.base) in line for line in hits):
+        if fault == "SIGKILL":
+            hits = [line for line in lines if "+++" not in line][-1:]
+        if point.subject not in map(_subject_of, hits):
             raise LookupError(point, hits)
         return answer
 
@@ -161,8 +167,13 @@ def _points_in(text: str, base: Path, *, reading: bool) -> list[Point]:
             is_change = ".tmp>" in rest or ".lock>" in rest or ".seed>" in rest
         is_wanted = name != "openat" or not is_change if reading else is_change
         if is_wanted:
-            points.append(Point(name, counts[name]))
+            points.append(Point(name, counts[name], _subject_of(line)))
     return points
+
+
+def _subject_of(line: str) -> str:
+    paths = _PATH.findall(_FOLDER.sub("", line))
+    return _RANDOM.sub("<random>", paths[0]) if paths else ""
 
 
 def _strace_works() -> bool:
