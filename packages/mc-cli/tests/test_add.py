@@ -332,6 +332,25 @@ def test_a_secret_is_refused_and_never_shown(project: Path, memory_custodian: Ru
     assert files_of(project) == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("-----BEGIN " + "RSA PRIVATE KEY-----", id="key-header-alone"),
+        pytest.param("x -----BEGIN " + "OPENSSH PRIVATE KEY----- b3BlbnNzaC1rZXkt", id="one-line"),
+        pytest.param(f"{TOKEN} <!-- mc-scan: allow github-token -->", id="marked-as-allowed"),
+    ],
+)
+def test_what_may_be_a_cut_secret_is_refused_too(
+    project: Path, memory_custodian: RunCommand, text: str
+) -> None:
+    """A key header typed into a command, and a mark: only `--allow-secret-like` lets them in."""
+    done = memory_custodian(["add", *DECISION, "--", text], cwd=project)
+
+    assert done.returncode == 1
+    assert "error: the text looks like it holds a secret" in done.stderr
+    assert ids_in(project, "decisions.md") == []
+
+
 def test_an_allowed_secret_is_written_and_still_not_shown(
     project: Path, memory_custodian: RunCommand
 ) -> None:

@@ -624,6 +624,14 @@ def test_a_full_inbox_is_a_warning(memory: Memory) -> None:
     )
 
 
+def test_prose_in_the_inbox_is_no_candidate(memory: Memory) -> None:
+    """The same count as that of `check`: entries and bullets."""
+    prose = "".join(f"## 2026-01-{day:02}\nWritten by hand.\n\n" for day in range(1, 31))
+    memory.write("inbox.md", f"# Inbox\n\n{prose}")
+
+    assert memory.add("Maybe", type=None).plan.warnings == ()
+
+
 # The changelog
 
 

@@ -26,7 +26,8 @@ def test_the_block_states_the_trust_boundary_and_the_memory_directory() -> None:
 
     assert is_stated_in(block)
     assert "docs/team/memory/manifest.md" in block
-    assert "--memory-dir docs/team/memory" in block
+    commands = [part for part in block.split("`") if part.startswith("memory-custodian ")]
+    assert block.count(" with `--memory-dir docs/team/memory`") == len(commands) == 2
     assert "--memory-dir" not in BLOCK
 
 

@@ -212,8 +212,9 @@ class Document:
     def _require_closed_end(self) -> None:
         if self.swallowing:
             mark = "code fence" if self.open_fence else "HTML comment"
+            article = "a" if self.open_fence else "an"
             raise SchemaError(
-                f"a {mark} is never closed",
+                f"{article} {mark} is never closed",
                 where=f"line {self.swallowing}",
                 hint=f"close the {mark} by hand: what is added below it would be part of it",
                 code="unclosed_block",

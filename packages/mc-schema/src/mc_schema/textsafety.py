@@ -100,6 +100,9 @@ def _require_printable(text: str, name: str, limit: int) -> None:
     match = _UNPRINTABLE.search(text)
     if match:
         line = text.count("\n", 0, match.start()) + 1
+        if "\ud800" <= match[0] <= "\udfff":
+            # How Python hands over bytes of the command line that it cannot decode.
+            raise _refused(name, "holds bytes that are not UTF-8", line, "give it in UTF-8")
         character = f"U+{ord(match[0]):04X}"
         raise _refused(
             name, f"holds the control or direction character {character}", line, "remove it"

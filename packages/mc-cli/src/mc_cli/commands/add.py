@@ -152,12 +152,14 @@ def _standard_input() -> str:
 def _scan(text: str) -> list[SecretFinding]:
     """Return what looks secret or private in *text*."""
     from mc_plan.operations.add_request import SecretFinding
-    from mc_scan import scan_text
+    from mc_scan import find_secret, scan_text
 
-    return [
-        SecretFinding(found.severity == "error", f"{found.rule}, line {found.line}")
-        for found in scan_text(text)
-    ]
+    found = [(item, item.severity == "error") for item in scan_text(text, inline=False)]
+    if not any(is_error for _, is_error in found):
+        # Stricter than a scan of files: a key header alone, because typed text loses its lines.
+        secret = find_secret(text)
+        found = [(secret, True)] if secret is not None else found
+    return [SecretFinding(is_error, f"{item.rule}, line {item.line}") for item, is_error in found]
 
 
 def _apply_command(args: Namespace, checked: CheckedAdd) -> str:

@@ -196,7 +196,7 @@ def _evidence(options: AddOptions) -> tuple[Evidence, ...]:
         if value.kind == LEGACY:
             raise InvalidEvidenceError(
                 f"`{LEGACY}` is written by migrations alone",
-                hint="give the evidence that there is, or use `--candidate`",
+                hint="give the evidence that there is; a candidate may go without",
             )
         values.append(value)
     return tuple(values)

@@ -5,10 +5,10 @@ Source: design section 4 ("Budgets"); protocol-0.5.md A2 and B5.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mc_schema.budget import ENTRY_TOKENS, INBOX_ITEMS, is_near
-from mc_schema.document import GROUP, PREAMBLE
+from mc_schema.document import BULLET
 from mc_schema.entry import CANDIDATE
 from mc_schema.memoryfile import parse_memory_file
 from mc_schema.storage import INBOX_PATH
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from mc_plan.draft import BudgetLine
     from mc_plan.operations.memory_set import MemorySet
-
-_NO_ITEMS: Final = (PREAMBLE, GROUP)
-"""Units of the inbox that are no candidate: its introduction, and headings over bullets."""
 
 
 def require_short(tokens: int, *, allow_long: bool) -> None:
@@ -55,10 +52,15 @@ def budget_warnings(lines: Sequence[BudgetLine]) -> list[str]:
 
 
 def inbox_warnings(memory: MemorySet) -> list[str]:
-    """Return a sentence when the inbox holds more candidates than advised."""
+    """Return a sentence when the inbox holds more candidates than advised.
+
+    Candidates with an id and legacy bullets count, as `check` counts them (design section 3).
+    """
     file = parse_memory_file(INBOX_PATH, memory.text(INBOX_PATH) or "")
     count = sum(
-        unit.standing.status == CANDIDATE and unit.unit.kind not in _NO_ITEMS for unit in file.units
+        unit.standing.status == CANDIDATE
+        and (unit.standing.entry is not None or unit.unit.kind == BULLET)
+        for unit in file.units
     )
     if count <= INBOX_ITEMS:
         return []
