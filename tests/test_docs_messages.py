@@ -39,9 +39,23 @@ _INTERNAL: Final = frozenset(
         "UnicodeDecodeError",
     }
 )
-# Each package tells its own: mc-scan and the contract of mc-retrieve in their documents.
-_PACKAGES: Final = ("mc-cli", "mc-lock", "mc-migrate", "mc-plan", "mc-schema")
-_LEFT_OUT: Final = ("testing.py", "/cortex/")
+# What the strict JSON front says; everything else is of people's commands.
+_CONTRACT: Final = {
+    "InternalError": "internal_error",
+    "NotFoundError": "not_found",
+    "InvalidInputError": "invalid_input",
+    "IntegrityError": "integrity_error",
+    "RetrieveError": "write_refused",
+    "GovernanceError": "governance_refused",
+}
+# Functions that make an error or a blocker: where their words and the next step stand, and what the
+# words are put behind.
+_MAKERS: Final = {
+    ("", "Blocker"): (1, 3, ""),
+    ("evidence.py", "_invalid"): (0, None, ""),
+    ("textsafety.py", "_refused"): (1, 3, f"the {HOLE} "),
+}
+_PACKAGES: Final = ("mc-cli", "mc-lock", "mc-migrate", "mc-plan", "mc-retrieve", "mc-schema")
 _CODE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _METADATA: Final = frozenset(
     {
@@ -61,18 +75,22 @@ class Message(NamedTuple):
 
     what: str
     hint: str
+    code: str  # of the contract; "" for people's commands
 
 
 @lru_cache
 def messages() -> tuple[Message, ...]:
     """Return the messages of all errors that people can meet, sorted, each once."""
-    found: dict[str, str] = {}
+    found: dict[tuple[str, str], Message] = {}
     for package in _PACKAGES:
         for path in sorted((ROOT / "packages" / package / "src").rglob("*.py")):
-            if not any(part in path.as_posix() for part in _LEFT_OUT):
-                for what, hint in _messages_in(ast.parse(path.read_text(encoding="utf-8"))):
-                    found[what] = found.get(what) or hint
-    return tuple(Message(what, found[what]) for what in sorted(found, key=str.casefold))
+            if path.name != "testing.py":
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                for message in (*_messages_in(tree), *_made_in(tree, path.name)):
+                    key = (message.what, message.code)
+                    if not found.get(key, message).hint or key not in found:
+                        found[key] = message
+    return tuple(sorted(found.values(), key=lambda m: (m.what.casefold(), m.what, m.code)))
 
 
 def _messages_in(tree: ast.AST) -> Iterator[Message]:
@@ -80,13 +98,25 @@ def _messages_in(tree: ast.AST) -> Iterator[Message]:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if not name.endswith("Error") or name in _INTERNAL or name == "GovernanceError":
+        if not name.endswith("Error") or name in _INTERNAL:
             continue
         hint = next((_text(word.value) for word in node.keywords if word.arg == "hint"), "")
         whats = node.args[0]
         for part in (whats.body, whats.orelse) if isinstance(whats, ast.IfExp) else (whats,):
             if (text := _text(part)).strip(f"{HOLE} :;`()"):
-                yield Message(text, hint)
+                yield Message(text, hint, _CONTRACT.get(name, ""))
+
+
+def _made_in(tree: ast.AST, file_name: str) -> Iterator[Message]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            name = node.func.id
+            maker = _MAKERS.get((file_name, name)) or _MAKERS.get(("", name))
+            if maker is not None and len(node.args) > maker[0]:
+                what, hint = _text(node.args[maker[0]]), maker[1]
+                step = _text(node.args[hint]) if hint and len(node.args) > hint else ""
+                if what.strip(f"{HOLE} "):
+                    yield Message(maker[2] + what, step, "")
 
 
 def _text(node: ast.expr) -> str:
@@ -112,10 +142,17 @@ def finding_codes() -> set[str]:
     } - _METADATA
 
 
-def table() -> str:
-    """Return the list of messages as a Markdown table."""
-    rows = [f"| {_cell(message.what)} | {_cell(message.hint)} |\n" for message in messages()]
-    return "| It says | What to do |\n| --- | --- |\n" + "".join(rows)
+def tables() -> str:
+    """Return the list of messages as two Markdown tables."""
+    rows = [f"| {_cell(m.what)} | {_cell(m.hint)} |\n" for m in messages() if not m.code]
+    contract = [f"| {_cell(m.what)} | `{m.code}` |\n" for m in messages() if m.code]
+    return (
+        "| It says | What to do |\n| --- | --- |\n"
+        + "".join(rows)
+        + "\nIn the JSON of `cortex`, after the place that it is about:\n\n"
+        + "| It says | Code |\n| --- | --- |\n"
+        + "".join(contract)
+    )
 
 
 def _cell(text: str) -> str:
@@ -136,7 +173,7 @@ def test_every_message_is_explained(page: str) -> None:
 
 def test_page_lists_no_message_that_is_gone(page: str) -> None:
     """When this fails: `python tests/test_docs_messages.py`."""
-    assert page.endswith(table())
+    assert page.endswith(tables())
 
 
 def test_every_finding_of_check_is_explained(page: str) -> None:
@@ -157,7 +194,7 @@ def main() -> int:
     page = PAGE.read_text(encoding="utf-8")
     before = page.partition(HEADING)[0]
     words = f"`{HOLE}` stands for a value. An empty second column means that the first says it all."
-    PAGE.write_text(f"{before}{HEADING}\n{words}\n\n{table()}", encoding="utf-8")
+    PAGE.write_text(f"{before}{HEADING}\n{words}\n\n{tables()}", encoding="utf-8")
     return 0
 
 
