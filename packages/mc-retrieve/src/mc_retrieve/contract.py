@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any, Final, Protocol, TypeAlias
 
     from mc_retrieve.arguments import Arguments
+    from mc_retrieve.corpus import Progress
     from mc_retrieve.record import Record
     from mc_retrieve.writing import ReadPayload, Store
 
@@ -57,6 +58,7 @@ def run(
     now_ms: int | None = None,
     read_payload: ReadPayload | None = None,
     warn: Warn | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Run one contract command and return its envelope and exit code; nothing is raised.
 
@@ -67,6 +69,7 @@ def run(
         now_ms: The instant that decides what is active; the clock by default.
         read_payload: Reads standard input for the payload ``-``.
         warn: Told, in one line, what a memory directory could not serve.
+        progress: Told the number of each file of a Cortex layout, and how many there are.
     """
     command = argv[0] if argv else ""
     try:
@@ -77,7 +80,9 @@ def run(
             data = write(arguments, store, read_payload or _read_standard_input)
         else:
             now = time_ns() // 1_000_000 if now_ms is None else now_ms
-            data = _read(arguments, environ, now, warn)
+            root, reader = _prepare(arguments, environ)
+            count = read_records(root, reader, now_ms=now, warn=warn, progress=progress)
+            data = _answer(reader, root, count)
         return succeed(command, data)
     except RetrieveError as error:
         return fail(command, error.code, _message(error))
@@ -101,7 +106,14 @@ def choose_root(option: str | None, environ: Mapping[str, str]) -> str:
     return os.path.join(home, *DEFAULT_ROOT)
 
 
-def read_records(root: str, reader: Answering, *, now_ms: int, warn: Warn | None = None) -> int:
+def read_records(
+    root: str,
+    reader: Answering,
+    *,
+    now_ms: int,
+    warn: Warn | None = None,
+    progress: Progress | None = None,
+) -> int:
     """Hand every record at *root*, a pinned root of any layout, to *reader*; return their number.
 
     Raises:
@@ -114,7 +126,7 @@ def read_records(root: str, reader: Answering, *, now_ms: int, warn: Warn | None
             return read_project(root, reader.take, now_ms=now_ms, warn=warn)
     from mc_retrieve.corpus import read_corpus
 
-    return read_corpus(root, reader.take, now_ms=now_ms)
+    return read_corpus(root, reader.take, now_ms=now_ms, progress=progress)
 
 
 class _Status:
@@ -128,13 +140,13 @@ class _Status:
         return {}
 
 
-def _read(
-    arguments: Arguments, environ: Mapping[str, str], now_ms: int, warn: Warn | None
-) -> dict[str, Any]:
+def _prepare(arguments: Arguments, environ: Mapping[str, str]) -> tuple[str, Answering]:
     check_positionals(arguments)
     root = pin_root(choose_root(arguments.options.get("--memory-root"), environ))
-    reader = _reader(arguments)
-    count = read_records(root, reader, now_ms=now_ms, warn=warn)
+    return root, _reader(arguments)
+
+
+def _answer(reader: Answering, root: str, count: int) -> dict[str, Any]:
     if isinstance(reader, _Status):
         canonical = {"root": root, "records": count}
         return {"canonical": canonical, "mode": "local-read-only", "indexes": []}

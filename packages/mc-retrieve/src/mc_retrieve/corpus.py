@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mc_retrieve.record import Record
 
     Sink: TypeAlias = Callable[[Record, bytes, bytes | None], object]
+    Progress: TypeAlias = Callable[[int, int], object]
 
 MAX_RECORDS: Final = 50_000
 
@@ -41,7 +42,7 @@ _READ_FLAGS: Final = (
 )
 
 
-def read_corpus(root: str, sink: Sink, *, now_ms: int) -> int:
+def read_corpus(root: str, sink: Sink, *, now_ms: int, progress: Progress | None = None) -> int:
     """Hand every record of the Cortex layout at *root* to *sink*, and return how many there are.
 
     Args:
@@ -50,13 +51,17 @@ def read_corpus(root: str, sink: Sink, *, now_ms: int) -> int:
             content where it is at hand (see `characters.fold`). It must not keep what it does not
             need: contents are as large as the corpus.
         now_ms: The instant that decides which records are active.
+        progress: Told the number of each file before it is read, and how many there are.
 
     Raises:
         IntegrityError: Anything is wrong with any file or record.
         InternalError: A file or folder cannot be read.
     """
     reader = _Reader(sink, now_ms)
-    for file in find_files(root):
+    files = find_files(root)
+    for number, file in enumerate(files, 1):
+        if progress is not None:
+            progress(number, len(files))
         reader.read(file)
     reader.check_ids()
     return reader.count

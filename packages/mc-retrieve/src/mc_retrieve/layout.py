@@ -26,7 +26,8 @@ MAX_TOTAL_BYTES: Final = 134_217_728
 
 _SKIPPED: Final = ("_", ".")
 _SUFFIXES: Final = (MARKDOWN, JSON_LINES)
-_MAX_ASCII_CONTROL: Final = 0x1F
+_HAS_JUNCTIONS: Final = os.name == "nt"
+_REPARSE_POINT: Final = 0x400
 _CONTROLS: Final = frozenset(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
 
 
@@ -99,7 +100,7 @@ def _exists_unlinked(path: str, root: str) -> bool:
         return False
     except OSError as error:
         raise reading_error(error, _relative(path, root)) from error
-    if stat.S_ISLNK(mode):
+    if stat.S_ISLNK(mode) or (_HAS_JUNCTIONS and _is_junction(path)):
         raise IntegrityError("is a symbolic link", where=_relative(path, root))
     return True
 
@@ -126,7 +127,7 @@ def _walk(tree: str, prefix: str, files: list[CorpusFile]) -> None:
 def _sort_out(
     entry: os.DirEntry[str], path: str, files: list[CorpusFile], waiting: list[tuple[str, str]]
 ) -> None:
-    if entry.is_symlink():
+    if entry.is_symlink() or (_HAS_JUNCTIONS and _is_junction(entry.path)):
         raise IntegrityError("is a symbolic link", where=path)
     if entry.is_dir(follow_symlinks=False):
         _check_name(path)
@@ -135,6 +136,12 @@ def _sort_out(
         _add_file(entry, path, files)
         if len(files) > MAX_FILES:
             raise IntegrityError(f"the corpus has more than {MAX_FILES} files")
+
+
+def _is_junction(path: str) -> bool:
+    # A junction is a folder to everything but this attribute, and leads out like a link.
+    attributes = getattr(os.lstat(path), "st_file_attributes", 0)
+    return bool(attributes & _REPARSE_POINT)
 
 
 def _add_hot_files(root: str, files: list[CorpusFile]) -> None:

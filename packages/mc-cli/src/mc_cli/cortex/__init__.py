@@ -12,19 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from mc_retrieve.corpus import Progress
     from mc_retrieve.envelope import Result
     from mc_retrieve.writing import Store, WriteRequest
 
 
-def run(argv: Sequence[str], *, store: Callable[[dict[str, Any]], Any] | None = None) -> Result:
+def run(
+    argv: Sequence[str],
+    *,
+    store: Callable[[dict[str, Any]], Any] | None = None,
+    progress: Progress | None = None,
+) -> Result:
     """Run one contract command in this process.
 
     Args:
         argv: The arguments after `cortex`, for example ``["get", "idea-1", "--memory-root", "m"]``.
         store: Stands in for the governed store: called with the item of a write that passed the
             front, answers a mapping whose ``ok`` is true or one with ``message`` or ``code``.
+        progress: Told the number of each file of a corpus, and how many there are.
     """
-    return _run(argv, store=_governed if store is None else _of_item(store), warn=_warn)
+    store_of_request = _governed if store is None else _of_item(store)
+    return _run(argv, store=store_of_request, warn=_warn, progress=progress)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,9 +42,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     # A command makes many objects, no cycles worth finding, and ends.
     gc.disable()
     arguments = sys.argv[1:] if argv is None else argv
-    result = run([_as_text(argument) for argument in arguments])
+    result = _run_for_people([_as_text(argument) for argument in arguments])
     line = result.text.encode("utf-8") + b"\n"
     return result.exit_code if _print(line) else 1
+
+
+def _run_for_people(argv: list[str]) -> Result:
+    if not sys.stderr.isatty():
+        return run(argv)
+    from mc_cli.cortex.progress import Progress
+
+    progress = Progress(sys.stderr)
+    try:
+        return run(argv, progress=progress)
+    finally:
+        progress.clear()
 
 
 def _governed(request: WriteRequest) -> dict[str, Any]:
