@@ -158,8 +158,9 @@ class Place(NamedTuple):
         return str(ENTRY_ID.findall(said)[0])
 
     def apply(self, *words: str) -> Answer:
-        """Preview, then apply with the printed command."""
-        return self.require(*self.require(*words).apply_words)
+        """Preview, then apply with the printed command; of a private plan with its topic."""
+        shown = self.require(*words).apply_words
+        return self.require(*(words[1] if word == "<TOPIC>" else word for word in shown))
 
     def tree(self) -> dict[str, bytes]:
         """Return every regular file below the project's root, by POSIX path."""
@@ -232,7 +233,8 @@ def without_new_ids(tree: Mapping[str, bytes], known: Mapping[str, bytes]) -> di
     old = set(ENTRY_ID.findall(b"".join(known.values()).decode("utf-8", "replace")))
 
     def same(match: re.Match[str]) -> str:
-        return match[0] if match[0] in old else f"{match[0][:-8]}00000000"
+        # Without its date too: midnight may pass between two runs.
+        return match[0] if match[0] in old else match[0].rpartition("-")[0].rpartition("-")[0]
 
     result = {}
     for path, data in tree.items():
