@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import jsonschema
 import pytest
+from mc_cli.check.inspection import inspect
+from mc_cli.check.structure import structure_findings
+from mc_cli.config import NO_CONFIG
+from mc_cli.location import Location
 from mc_cli.main import main
 from mc_cli.notices import place_key
 from mc_lock import resolve_state_directory
+from mc_retrieve.memorydir import Fault, Listing
+from mc_retrieve.memoryset import MemorySet
 from mc_retrieve.testing import MANIFEST_TEXT, METADATA, entry_text, numbered_id, write_project
 from mc_scan.testing import fake
 from mc_schema.trust import TRUST_BOUNDARY
@@ -540,8 +546,11 @@ def test_what_is_no_plain_file_is_an_error(
 
     done = memory_custodian(["check", "--json"], cwd=tmp_path, timeout_seconds=20)
 
-    found = [(f["code"], f["path"]) for f in _findings(done.stdout) if f["severity"] == "error"]
-    assert found == [("unsafe_file", f"docs/memory/{place.name}")]
+    found = [f for f in _findings(done.stdout) if f["severity"] == "error"]
+    assert [(f["code"], f["path"]) for f in found] == [("unsafe_file", f"docs/memory/{place.name}")]
+    wanted = "real folder" if kind == "linked-folder" else "plain file"
+    assert found[0]["message"].startswith(f"expected a {wanted}, found a ")
+    assert found[0]["hint"] == f"replace it by a {wanted}"
 
 
 def test_a_line_below_a_private_span_is_the_line_of_the_file(tmp_path: Path, check: Check) -> None:
@@ -889,3 +898,51 @@ def test_no_memory_directory_is_an_error_of_the_question(
 
 def _tree(root: Path) -> Iterable[tuple[str, int]]:
     return sorted((os.fspath(path), path.stat().st_mtime_ns) for path in root.rglob("*"))
+
+
+def test_folder_in_the_place_of_a_core_file_is_not_called_missing(
+    tmp_path: Path, check: Check
+) -> None:
+    """`init --repair` could not write the file."""
+    (write_project(tmp_path, {"brief.md": None}) / "brief.md").mkdir()
+
+    (found,) = _findings(check(tmp_path, "--json").stdout)
+
+    assert (found["code"], found["message"]) == (
+        "unsafe_file",
+        "expected a plain file, found a folder",
+    )
+
+
+def test_memory_directory_that_cannot_be_listed_lacks_no_file(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    inspection = inspect(Location(tmp_path.resolve(), "docs/memory", NO_CONFIG))
+    refused = Fault(".", "unreadable", "cannot be read (permission denied)")
+    blind = inspection._replace(
+        listing=Listing((), (refused,), (), ()),
+        manifest_file=None,
+        memory=MemorySet((), (refused,), {}),
+    )
+
+    assert [(f.code, f.path) for f in structure_findings(blind)] == [
+        ("unreadable_file", "docs/memory")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        pytest.param("- entry_schema_version: 2", "correct the line", id="unknown-schema"),
+        pytest.param("- other: 1", "init --repair", id="missing-schema"),
+    ],
+)
+def test_hint_about_metadata_names_what_helps(
+    tmp_path: Path, check: Check, line: str, hint: str
+) -> None:
+    """A repair adds what is missing and never changes what is there."""
+    write_project(tmp_path, _manifest("- entry_schema_version: 1", line))
+
+    done = check(tmp_path, "--json")
+
+    (found,) = (f for f in _findings(done.stdout) if f["code"] == "entry_schema_version")
+    assert hint in found["hint"]

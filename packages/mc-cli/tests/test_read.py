@@ -400,6 +400,33 @@ def test_reading_works_in_a_bare_environment_and_writes_nothing(
     assert memory.is_dir()
 
 
+@pytest.mark.parametrize(
+    ("manifest", "place"),
+    [
+        pytest.param(
+            MANIFEST_TEXT.replace("- constraints.md", "- ../x.md", 1), "manifest.md:24", id="line"
+        ),
+        pytest.param(
+            f"<private>\n</private>{MANIFEST_TEXT}".replace("- constraints.md", "- ../x.md", 1),
+            "manifest.md:25",
+            id="line-below-private-text",
+        ),
+        pytest.param(
+            MANIFEST_TEXT.replace("## Always load", "## Sometimes load"), "manifest.md", id="file"
+        ),
+    ],
+)
+def test_broken_route_is_named_as_seen_from_the_project_root(
+    tmp_path: Path, memory_custodian: RunCommand, manifest: str, place: str
+) -> None:
+    write_project(tmp_path, {"manifest.md": manifest})
+
+    done = memory_custodian(["read", "--task", "planning"], cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.partition("\n")[0].endswith(f": docs/memory/{place}")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX modes")
 def test_a_read_only_checkout_can_be_read(tmp_path: Path, memory_custodian: RunCommand) -> None:
     memory = write_project(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -157,6 +158,50 @@ def test_inadmissible_entries_need_attention(tmp_path: Path, memory_custodian: R
 
     assert done.returncode == 1
     assert "- 1 entry is inadmissible" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "path"),
+    [
+        pytest.param(
+            {"manifest.md": MANIFEST_TEXT.replace("## Always load", "## Sometimes load")},
+            "manifest.md",
+            id="route",
+        ),
+        pytest.param(
+            {"manifest.md": MANIFEST_TEXT.replace("admission_policy", "other_policy")},
+            "manifest.md",
+            id="metadata",
+        ),
+        pytest.param({"inbox.md": f"# I\n\n<private>{MARKER}\n"}, "inbox.md", id="hidden-rest"),
+        pytest.param(
+            {"decisions.md": entry_text(status="superseded")}, "decisions.md", id="broken-link"
+        ),
+    ],
+)
+def test_an_error_that_no_count_tells_needs_attention(
+    tmp_path: Path, memory_custodian: RunCommand, files: dict[str, str | bytes | None], path: str
+) -> None:
+    """A file that `check` fails for is never simply called healthy."""
+    write_project(tmp_path, files)
+
+    done = memory_custodian(["status"], cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert f"\n- {path}: 1 error; `memory-custodian check` names each\n" in done.stdout
+
+
+@pytest.mark.parametrize("content", [None, b"\xff"], ids=["missing", "unreadable"])
+def test_entries_of_a_file_that_was_not_read_are_not_counted(
+    tmp_path: Path, memory_custodian: RunCommand, content: bytes | None
+) -> None:
+    write_project(tmp_path, {"decisions.md": content})
+
+    done = memory_custodian(["status"], cwd=tmp_path)
+
+    (line,) = re.findall("^decisions.md: .*$", done.stdout, re.MULTILINE)
+    assert "entries" not in line
+    assert done.stdout.count("decisions.md") == 2
 
 
 def test_the_holder_of_a_lock_is_told_and_a_living_one_is_no_fault(

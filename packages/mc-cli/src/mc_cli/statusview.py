@@ -8,7 +8,7 @@ from mc_schema.protocol import CURRENT, MISSING, OLDER, PROTOCOL_VERSION
 from mc_schema.storage import INBOX_PATH
 
 from mc_cli import __version__
-from mc_cli.check.health import NOT_ENABLED
+from mc_cli.check.health import FILE_MISSING, FILE_UNREADABLE, NOT_ENABLED
 from mc_cli.output import one_line
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def _file(file: FileHealth) -> str:
     parts = [file.state.upper()]
     if file.tokens or not file.detail:
         parts.append(f"{file.tokens} tokens{limit}")
+    if file.state in (FILE_MISSING, FILE_UNREADABLE):
+        # Nobody knows how many entries it has.
+        return ", ".join([*parts, file.detail])
     if file.path == INBOX_PATH:
         parts.append(f"{file.entries} items")
     elif file.path in _COUNTED:

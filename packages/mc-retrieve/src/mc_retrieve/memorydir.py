@@ -249,7 +249,8 @@ def _opened(path: str, place: Path, max_bytes: int) -> bytes | Fault:
 
 def _not_plain(path: str, facts: os.stat_result) -> Fault:
     code = SYMLINK if is_link(facts) else NOT_A_FILE
-    return Fault(path, code, f"expected a plain file, found {kind_of(facts)}")
+    wanted = "a plain file" if path.endswith(MARKDOWN) else "a real folder"
+    return Fault(path, code, f"expected {wanted}, found {kind_of(facts)}")
 
 
 def _too_large(path: str, max_bytes: int) -> Fault:

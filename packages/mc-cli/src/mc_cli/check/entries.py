@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mc_cli.check.inspection import Inspection
 
 _DUPLICATE: Final = "duplicate_id"
+_NAMED: Final = 10
+"""Places of a repeated id that each of its findings names: all of them would be quadratic."""
 _ENTRY_FILES: Final = frozenset(row.path for row in MATRIX if "{" not in row.path)
 _README: Final = "readme.md"
 _GOVERN: Final = "add each again with `memory-custodian add`, then remove the old text"
@@ -56,7 +58,7 @@ def entry_findings(inspection: Inspection) -> Iterator[Finding]:
             yield from _unit_findings(inspection, file, unit)
     for file in inspection.files(archive=False):
         yield from _file_findings(inspection, file)
-    yield from _link_findings(inspection)
+    yield from link_findings(inspection)
 
 
 def coverage(inspection: Inspection) -> Coverage:
@@ -127,8 +129,10 @@ def _duplicate_findings(inspection: Inspection) -> Iterator[Finding]:
             continue
         named = ", ".join(
             f"{inspection.repo_path(file.path)}:{inspection.line(file, unit.unit.line)}"
-            for file, unit in found
+            for file, unit in found[:_NAMED]
         )
+        more = len(found) - _NAMED
+        named += f" and {more} more" if more > 0 else ""
         for file, unit in found:
             message = f"the id {entry_id} occurs {len(found)} times: {named}"
             hint = "keep one of them; none is served until then"
@@ -178,7 +182,8 @@ def _entries(count: int) -> str:
     return "entry" if count == 1 else "entries"
 
 
-def _link_findings(inspection: Inspection) -> Iterator[Finding]:
+def link_findings(inspection: Inspection) -> Iterator[Finding]:
+    """Yield what is wrong with links between entries, the archive included."""
     files = {file.path: file for file in inspection.files()}
     units = [unit for file in files.values() for unit in file.units]
     for fault in find_link_faults(units):

@@ -15,9 +15,18 @@ from mc_schema.protocol import CURRENT, MISSING, OLDER
 from mc_schema.storage import INBOX_PATH, MODULE_FOLDERS
 
 from mc_cli.check.budgets import file_limit, long_decisions
-from mc_cli.check.entries import Coverage, candidates, coverage, is_item, legacy_units
+from mc_cli.check.entries import (
+    Coverage,
+    candidates,
+    coverage,
+    is_item,
+    legacy_units,
+    link_findings,
+)
+from mc_cli.check.finding import ERROR
 from mc_cli.check.interrupted import find_interruption
-from mc_cli.check.structure import CORE_FILES, is_scaffold
+from mc_cli.check.routes import route_findings
+from mc_cli.check.structure import CORE_FILES, is_scaffold, structure_findings
 from mc_cli.notices import protocol_message
 
 if TYPE_CHECKING:
@@ -101,7 +110,8 @@ def examine(inspection: Inspection) -> Health:
         state.strays,
         (),
     )
-    return health._replace(attention=(*_attention(health), *state.problems))
+    attention = (*_attention(health), *_errors(inspection, health), *state.problems)
+    return health._replace(attention=attention)
 
 
 class _State:
@@ -179,7 +189,8 @@ def _entry_count(file: MemoryFile) -> int:
 
 
 def _folder_count(inspection: Inspection, folder: str) -> int | None:
-    if not (inspection.location.memory_path / folder).is_dir():
+    # An unreadable memory directory is named by its manifest; asking about its folders would stop.
+    if not os.path.isdir(inspection.location.memory_path / folder):  # noqa: PTH112
         return None
     return sum(path.startswith(f"{folder}/") for path in inspection.listing.paths)
 
@@ -211,3 +222,20 @@ def _attention(health: Health) -> Iterator[str]:
         yield f"a lock whose holder is {health.holder.state}: {health.holder.path}"
     if health.interruption is not None:
         yield f"{health.interruption.what}; {health.interruption.hint}"
+
+
+def _errors(inspection: Inspection, health: Health) -> Iterator[str]:
+    """Yield the files with errors of `check` that no state of a file and no count tells."""
+    told = {file.path for file in health.files if file.state in (FILE_MISSING, FILE_UNREADABLE)}
+    if health.protocol_state not in (CURRENT, OLDER, MISSING):
+        told.add(MANIFEST)
+    counts: dict[str, int] = {}
+    for check in (structure_findings, route_findings, link_findings):
+        for finding in check(inspection):
+            if finding.severity == ERROR:
+                counts[finding.path] = counts.get(finding.path, 0) + 1
+    for path, count in sorted(counts.items()):
+        name = path.removeprefix(inspection.repo_path(""))
+        if name not in told:
+            errors = "error" if count == 1 else "errors"
+            yield f"{name}: {count} {errors}; `memory-custodian check` names each"

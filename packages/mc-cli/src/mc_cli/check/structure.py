@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from mc_retrieve.memorydir import MARKDOWN
 from mc_retrieve.memoryset import MANIFEST
 from mc_schema.manifest import POLICY_MENTIONS
 from mc_schema.protocol import (
@@ -46,6 +47,7 @@ METADATA_FIELDS: Final = (
     "admission_policy",
 )
 """The fields of guide section 三."""
+_UNKNOWN: Final = "is not known here"
 _REPAIR: Final = "`memory-custodian init --repair` writes what is missing"
 _SCAFFOLD: Final = re.compile(
     r"^(?:Purpose|Current direction|System shape):[ \t]*(?:\r\n|\r|\n)(?:[ \t]*(?:\r\n|\r|\n))*"
@@ -62,10 +64,10 @@ _CODES: Final = {
 
 def structure_findings(inspection: Inspection) -> Iterator[Finding]:
     """Yield what is wrong with the files as files, and with the manifest's metadata."""
-    for name in CORE_FILES:
+    is_listed = not any(fault.path == "." for fault in inspection.listing.faults)
+    for name in CORE_FILES if is_listed else ():
         if not inspection.exists(name):
-            path = inspection.repo_path(name)
-            yield Finding(path, 0, ERROR, "missing_core_file", "a core file is missing", _REPAIR)
+            yield _absent_finding(inspection, name)
     for fault in inspection.faults():
         yield _fault_finding(inspection, fault)
     yield from _private_findings(inspection)
@@ -88,6 +90,14 @@ def is_scaffold(inspection: Inspection) -> bool:
     return False
 
 
+def _absent_finding(inspection: Inspection, name: str) -> Finding:
+    path = inspection.repo_path(name)
+    if (inspection.location.memory_path / name).is_dir():
+        message = "expected a plain file, found a folder"
+        return Finding(path, 0, ERROR, "unsafe_file", message, "replace it by a plain file")
+    return Finding(path, 0, ERROR, "missing_core_file", "a core file is missing", _REPAIR)
+
+
 def _fault_finding(inspection: Inspection, fault: Fault) -> Finding:
     hints = {
         "not_utf8": "save the file as UTF-8",
@@ -95,13 +105,14 @@ def _fault_finding(inspection: Inspection, fault: Fault) -> Finding:
         "unreadable": "give yourself permission to read it",
         "too_large": "move old entries to the archive or remove what is no memory",
     }
+    is_file = fault.path.endswith(MARKDOWN)
     return Finding(
         inspection.repo_path(fault.path).removesuffix("/."),
         fault.line,
         ERROR,
         _CODES.get(fault.code, "unsafe_file"),
         fault.message,
-        hints.get(fault.code, "replace it by a plain file"),
+        hints.get(fault.code, f"replace it by a {'plain file' if is_file else 'real folder'}"),
     )
 
 
@@ -162,7 +173,8 @@ def _current_findings(inspection: Inspection, manifest: Manifest) -> Iterator[Fi
     metadata = manifest.metadata
     path, line = inspection.repo_path(MANIFEST), inspection.manifest_line(metadata.line)
     for code, message in _field_faults(manifest):
-        yield Finding(path, line, ERROR, code, message, _REPAIR)
+        hint = _REPAIR if not message.endswith(_UNKNOWN) else "correct the line in the manifest"
+        yield Finding(path, line, ERROR, code, message, hint)
     for key in ("initialized_with", "last_migrated_with"):
         if not metadata.get(key):
             yield Finding(path, line, INFO, "missing_metadata", f"`{key}:` is missing")
@@ -182,11 +194,11 @@ def _field_faults(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield "invalid_project_id", "`project_id:` is not a UUIDv4"
     schema = metadata.get("entry_schema_version")
     if parse_version(schema) != parse_version(ENTRY_SCHEMA_VERSION):
-        problem = "is not known here" if schema else "is missing"
+        problem = _UNKNOWN if schema else "is missing"
         yield "entry_schema_version", f"`entry_schema_version:` {problem}"
     policy = metadata.get("admission_policy")
     if policy != ADMISSION_POLICY:
-        problem = "is not known here" if policy else "is missing"
+        problem = _UNKNOWN if policy else "is missing"
         yield "admission_policy", f"`admission_policy:` {problem}"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from mc_retrieve.contextpack import DEFAULT_TASK, UNREADABLE, ContextPack, PackRequest, build_pack
+from mc_retrieve.memoryset import MANIFEST, ManifestFile, original_line
+from mc_schema.errors import ManifestError
 from mc_schema.routes import TASKS
 
 from mc_cli import exits
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mc_cli.commands import Command
+    from mc_cli.location import Location
 
 
 def parser(command: Command) -> Parser:
@@ -53,7 +56,10 @@ def run(args: Namespace) -> Result:
     manifest = require_manifest(location)
     request = PackRequest(args.task, tuple(args.rule), tuple(args.profile), tuple(args.area))
     metadata = manifest.manifest.metadata
-    pack = build_pack(location.memory_path, manifest.manifest, request)
+    try:
+        pack = build_pack(location.memory_path, manifest.manifest, request)
+    except ManifestError as error:
+        raise _placed(error, location, manifest) from None
     is_answered = bool(pack.files) and not pack.missing and (pack.complete or not args.strict)
     return Result(
         pack_as_data(pack, names_only=args.names_only, memory_dir=location.memory_dir),
@@ -65,6 +71,15 @@ def run(args: Namespace) -> Result:
             *_pack_notices(pack, location.memory_dir, strict=args.strict),
         ),
     )
+
+
+def _placed(error: ManifestError, location: Location, manifest: ManifestFile) -> ManifestError:
+    """Return *error* with its place as seen from the project root, in the file as it is."""
+    name, _, line = error.where.partition(":")
+    where = f"{location.memory_dir}/{name}" if name == MANIFEST else error.where
+    if line:
+        where += f":{original_line(manifest.text, manifest.file, int(line))}"
+    return ManifestError(error.what, where=where, hint=error.hint, code=error.code)
 
 
 def _pack_notices(pack: ContextPack, memory_dir: str, *, strict: bool) -> Iterator[str]:
