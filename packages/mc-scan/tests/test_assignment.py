@@ -154,6 +154,7 @@ NO_VALUES = [
     *("password: 1Password", "password: argon2id", "token: oauth2", "token: oauth2-bearer"),
     *("secret: sha256-hash", "password: base64", "password: UTF-8", "secret: x509 bundle"),
     *("token: 2026-05-01", "token: v1.2.3", "token: 3600s", "token: 10.0.0.1"),
+    *("| `api_key` | `k_[A-Za-z0-9/+]{40}` |", "token: `ghp_[a-z0-9]+`"),
     "secret: sha256:9f86d081884c7d659a2feaa0c55ad015",
     # Prose.
     *("password: minimum 12 characters", "password: 12 characters", "token rotation is monthly"),

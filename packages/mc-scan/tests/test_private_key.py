@@ -103,6 +103,7 @@ def test_header_alone_is_a_warning(text: str) -> None:
         pytest.param(f"{HEADER}\n<your key here>\n{ENDING}", id="placeholder"),
         pytest.param(f"{HEADER}\n[REDACTED]\n{ENDING}", id="redacted"),
         pytest.param(f"{HEADER}\nMIIEpQIB...\n{ENDING}", id="cut-line"),
+        pytest.param(f"{HEADER}\n{ROW[:20]}\n...\n{ENDING}", id="cut-after-a-few-characters"),
         pytest.param(f"{HEADER}\nxxxxxxxxxxxxxxxx\n{ENDING}", id="run"),
         pytest.param(f"{HEADER}\n{ENDING}", id="empty-template"),
         pytest.param("-----BEGIN CERTIFICATE-----\n" + ROW, id="certificate"),

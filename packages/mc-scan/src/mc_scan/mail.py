@@ -64,7 +64,9 @@ def _is_personal(local: str, domain: str) -> bool:
         return False
     if ("." + domain.lower()).endswith(_MACHINE_DOMAINS):
         return False
-    return local.lower().partition("+")[0] not in ROLE_LOCALS
+    name = local.lower().partition("+")[0]
+    is_blanked = len(name) > 1 and len(set(name)) == 1  # `xxx@harrow.dev`
+    return not is_blanked and name not in ROLE_LOCALS
 
 
 def _is_userinfo(text: str, start: int) -> bool:

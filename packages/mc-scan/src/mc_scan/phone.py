@@ -38,6 +38,7 @@ _PHONE_WORD: Final = lazy(
 )
 _LINE_REACH: Final = 200
 _ASCENDING: Final = "012345678901234567890"
+_SEQUENCES: Final = ("01234567", "12345678", "23456789")
 _MIN_INTERNATIONAL: Final = 8
 _MAX_INTERNATIONAL: Final = 15
 _MIN_NATIONAL: Final = 9
@@ -116,7 +117,9 @@ def _digits(text: str) -> str:
 
 def _is_pattern(digits: str) -> bool:
     """Say whether digits are all equal or ascending, with or without a country code."""
-    return len(set(digits)) == 1 or len(set(digits[-7:])) == 1 or digits[-9:] in _ASCENDING
+    if len(set(digits)) == 1 or len(set(digits[-7:])) == 1 or digits[-9:] in _ASCENDING:
+        return True
+    return digits.startswith(_SEQUENCES)
 
 
 def _is_international(number: str) -> bool:

@@ -72,6 +72,8 @@ _NO_SECRET: Final = lazy(
     r"pk_(?:live|test)_|(?:cus|price|pi|prod|sub)_[A-Za-z0-9]{8}|(?:ssh-(?:rsa|ed25519)|ecdsa-sha2)\b"
     r"|(?:sha(?:1|256|384|512)|md5|SHA(?:1|256|384|512)|MD5)[:-]"
 )
+# A regular expression, as documents about tokens show them: `ghp_[A-Za-z0-9]{36}`.
+_EXPRESSION: Final = lazy(r"\[[^\]]{0,80}[A-Za-z0-9]-[A-Za-z0-9][^\]]{0,80}\](?:[{+*?]|\Z|[)|])")
 _TITLE: Final = lazy(
     r"(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})"
     r"(?:[-_ ./'&]{1,2}(?:[A-Z]?[a-z]{1,20}|[A-Z]{1,20})){0,20}[.!?:]?"
@@ -140,6 +142,7 @@ def is_ordinary(value: str, *, is_quoted: bool, may_be_words: bool = False) -> b
         or (":" in value and _URL.match(value) is not None)
         or ("." in value and _FILE_NAME.fullmatch(value) is not None)
         or ("@" in value and _EMAIL.fullmatch(value) is not None)
+        or ("]" in value and _EXPRESSION.search(value) is not None)
         or _NO_SECRET.match(value) is not None
         or (not may_be_words and " " in value and _is_prose(value))
     )
