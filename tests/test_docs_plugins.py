@@ -161,3 +161,14 @@ def test_snippet_is_the_block_that_init_writes(host: str) -> None:
 def test_agent_files_of_this_repository_hold_the_block() -> None:
     for name in AGENT_FILES.values():
         assert block_of("docs/memory") in (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_github_action_has_the_required_keys_and_installs_from_its_own_checkout() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    keys = set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
+
+    assert {"name", "description", "runs"} <= keys
+    assert "  using: composite\n" in text
+    assert re.findall(r"pip install (.*)$", text, re.MULTILINE) == ["--quiet -r requirements.txt"]
+    assert "working-directory: ${{ github.action_path }}" in text
+    assert re.findall(r"run:.*\$\{\{.*", text) == []  # inputs reach a script as variables only
