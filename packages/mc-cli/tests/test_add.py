@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -348,6 +349,19 @@ def test_what_may_be_a_cut_secret_is_refused_too(
 
     assert done.returncode == 1
     assert "error: the text looks like it holds a secret" in done.stderr
+    assert ids_in(project, "decisions.md") == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell closes the stream")
+def test_closed_standard_input_is_an_error_of_one_line(project: Path) -> None:
+    command = shlex.join([sys.executable, "-m", "mc_cli", "add", "-", *DECISION])
+
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{command} <&-"], cwd=project, capture_output=True, check=False
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: standard input is closed\n\nhint: ")
     assert ids_in(project, "decisions.md") == []
 
 

@@ -20,6 +20,7 @@ from mc_cli.options import command_parser
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import TextIO
 
     from mc_plan.operations.add_request import AddOptions, CheckedAdd, SecretFinding
 
@@ -135,7 +136,12 @@ def _options(args: Namespace) -> AddOptions:
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read(_MAX_INPUT_BYTES + 1)
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise UsageError(
+            "standard input is closed", hint="give the message as an argument, or pipe it in"
+        )
+    data = stream.buffer.read(_MAX_INPUT_BYTES + 1)
     if len(data) > _MAX_INPUT_BYTES:
         raise UsageError("the message is too long", where="standard input", hint="shorten it")
     try:
