@@ -86,8 +86,14 @@ def ensure_indexed(memory: MemorySet, name: str, *, is_current: bool) -> bool:
 
 
 def is_indexable(name: str, *, is_current: bool) -> bool:
-    """Say whether *name* belongs into the index: an optional file of one level, no README."""
+    """Say whether *name* belongs into the index: an optional file of one level, no README.
+
+    A name that a line of the manifest cannot show as it is, is not written into it: a line feed in
+    it would forge a route, an escape sequence would act on the terminal of whoever reads it.
+    """
     folder, slash, file = name.partition("/")
     if not slash:
         return is_current and name in OPTIONAL_FILES
+    if not file.isprintable() or "`" in file:
+        return False
     return folder in KINDS and "/" not in file and file.casefold() != README.casefold()
