@@ -231,3 +231,21 @@ def test_nothing_is_put_behind_an_open_sample() -> None:
         set_metadata("# M\n```\nx\n", VALUES)
 
     assert (caught.value.code, caught.value.where) == ("unclosed_block", "manifest.md:2")
+
+
+@pytest.mark.parametrize(
+    ("below", "expected"),
+    [
+        pytest.param("Found by name.\n", "- `preferences.md`: x\n\nFound by name.\n", id="text"),
+        pytest.param("- `a.md`: y\n", "- `preferences.md`: x\n- `a.md`: y\n", id="bullet"),
+        pytest.param("\nText.\n", "- `preferences.md`: x\n\nText.\n", id="blank"),
+        pytest.param(
+            "### Enabled rules\n", "- `preferences.md`: x\n### Enabled rules\n", id="group"
+        ),
+    ],
+)
+def test_index_entry_is_not_continued_by_the_text_below(below: str, expected: str) -> None:
+    """Markdown takes a line of text right below a bullet for a part of it."""
+    head = "## Optional module index\n"
+
+    assert head + expected == add_index_entry(head + below, "", "preferences.md", "x")

@@ -104,7 +104,7 @@ def add_index_entry(text: str, kind: str, path: str, trigger: str) -> str:
         group = [f"### {INDEX_GROUPS[kind]}"] if kind else []
         return _insert_index(manifest, [f"## {INDEX_HEADING}", *group, entry])
     if not kind:
-        return _insert_after(manifest, section.heading, [entry])
+        return _insert_entry(manifest, section.heading, entry)
     group_section = _group(manifest, section, kind)
     if group_section is None:
         return _insert_block(manifest, section.end, [f"### {INDEX_GROUPS[kind]}", entry])
@@ -112,7 +112,7 @@ def add_index_entry(text: str, kind: str, path: str, trigger: str) -> str:
         line = manifest.lines[index]
         if line.content.strip().casefold() == _PLACEHOLDER and not line.is_opaque:
             return _spliced(text, [(line.start, line.content_end, entry)])
-    return _insert_after(manifest, group_section.heading, [entry])
+    return _insert_entry(manifest, group_section.heading, entry)
 
 
 def _group(manifest: Manifest, index: Section, kind: str) -> Section | None:
@@ -131,10 +131,15 @@ def _insert_index(manifest: Manifest, block: Sequence[str]) -> str:
     return _insert_block(manifest, len(manifest.lines), block)
 
 
-def _insert_after(manifest: Manifest, index: int, lines: Sequence[str]) -> str:
+def _insert_entry(manifest: Manifest, heading: int, entry: str) -> str:
+    """Insert *entry* below the line *heading*, apart from text that would continue the bullet."""
     newline = dominant_newline(manifest.text)
-    end = manifest.lines[index].content_end
-    return _spliced(manifest.text, [(end, end, "".join(newline + line for line in lines))])
+    end = manifest.lines[heading].content_end
+    below = manifest.lines[heading + 1 : heading + 2]
+    content = below[0].content.strip() if below else ""
+    touches_text = bool(content) and not content.startswith(("- ", "* ", "+ ", "#"))
+    added = newline + entry + (newline if touches_text else "")
+    return _spliced(manifest.text, [(end, end, added)])
 
 
 def _insert_block(manifest: Manifest, index: int, block: Sequence[str]) -> str:
