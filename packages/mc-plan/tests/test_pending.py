@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mc_lock import StateError
 from mc_plan import Draft, Request, Seed, StalePlanError, execute, preview
-from mc_plan.pending import EXPIRY_SECONDS, SeedValues, kept_values, pending_count, sweep_expired
+from mc_plan.pending import (
+    EXPIRY_SECONDS,
+    SeedValues,
+    fresh_values,
+    kept_values,
+    pending_count,
+    sweep_expired,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from mc_plan import Snapshot
@@ -38,6 +46,33 @@ def draw(place: Any, now: float = NOW, **arguments: Any) -> SeedValues:
 
 def age(path: Path, seconds: float) -> None:
     os.utime(path, (NOW - seconds, NOW - seconds))
+
+
+@pytest.fixture
+def time_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Set ``TZ`` with it, then call `time.tzset`; the zone before is restored."""
+    yield monkeypatch
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone cannot be set on this system")
+@pytest.mark.parametrize(
+    ("zone", "date"),
+    [
+        pytest.param("UTC-14", "20260727", id="already-tomorrow"),
+        pytest.param("UTC0", "20260726", id="utc"),
+        pytest.param("UTC+12", "20260725", id="still-yesterday"),
+    ],
+)
+def test_date_of_an_id_is_the_local_one(
+    time_zone: pytest.MonkeyPatch, zone: str, date: str
+) -> None:
+    """Guide 4.1. The moment is 2026-07-26 11:00 in UTC."""
+    time_zone.setenv("TZ", zone)
+    time.tzset()
+
+    assert date == fresh_values(1_785_063_600.0).date
 
 
 def test_same_request_reuses_its_seed(place: Any) -> None:
