@@ -78,7 +78,7 @@ def test_search_lists_a_table_of_what_is_served_and_names_the_rest(
     lines = done.stdout.split("\n")
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert lines[0].split() == ["score", "type", "id", "tokens", "title"]
+    assert lines[0].split() == ["score", "type", "id", "title", "tokens"]
     assert sorted(re.findall(r"MC-\w+-\d+-\w+", "\n".join(lines[1:4]))) == [ACTIVE, SUCCESSOR]
     assert "Active one" in done.stdout
     assert lines[4].startswith("3 records;")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,44 @@ def test_query_is_cut_as_described(query: str, terms: list[str]) -> None:
 @given(st.text())
 def test_query_asks_for_every_term_of_its_text(text: str) -> None:
     assert analyse(text) == analyse_query(text)[: len(analyse(text))]
+
+
+PIECES = st.sampled_from(
+    [
+        "parseHttp",
+        "http",
+        "HTTP",
+        "ERR_CONN",
+        "x1",
+        "技术",
+        "技",
+        "カナ",
+        "한국",
+        "é",
+        " ",
+        "-",
+        ".",
+        "A",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "terms", [["http"], ["parse", "http", "x", "技术", "技", "err"], ["技", "技*"]]
+)
+@given(title=st.lists(PIECES, max_size=4), content=st.lists(PIECES, max_size=25))
+def test_counts_are_those_of_the_terms(
+    terms: list[str], title: list[str], content: list[str]
+) -> None:
+    text = f"{''.join(title)} {''.join(content)}"
+    found = analyse(text)
+    runs = [piece for piece in re.findall("[技术]+", text) if len(piece) > 1]
+    expected = [
+        sum(run.count(term[0]) for run in runs) if term.endswith("*") else found.count(term)
+        for term in terms
+    ]
+    counter = AnalysedCounter(terms)
+    data = "".join(content).encode()
+
+    assert (len(found), expected) == counter("".join(title), data, None)
+    assert (len(found), expected) == counter("".join(title), data, None)

@@ -113,7 +113,7 @@ def test_root_is_pinned_with_its_links_resolved(tmp_path: Path) -> None:
     assert pin_root(f"{tmp_path}/alias/../alias/.") == str(tmp_path.resolve() / "real")
 
 
-@pytest.mark.parametrize("name", ["missing", "file", "dangling"])
+@pytest.mark.parametrize("name", ["missing", "file", "dangling", "nul\0", "x" * 300])
 def test_root_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "dangling").symlink_to("nowhere")

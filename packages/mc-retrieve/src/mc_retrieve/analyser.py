@@ -21,7 +21,7 @@ from unicodedata import category, normalize
 
 TYPE_CHECKING = False  # importing `typing` costs a command more than reading a hundred records
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Final
 
 _HAN: Final = (
@@ -36,7 +36,8 @@ _CONNECTORS: Final = "_.:/-"
 _ASCII_PIECE: Final = re.compile(f"[A-Za-z0-9]+(?:[{_CONNECTORS}][A-Za-z0-9]+)*")
 _ASCII_PART: Final = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _CONNECTOR: Final = re.compile(f"[{_CONNECTORS}]")
-_MAX_REMEMBERED: Final = 1 << 15
+_MAX_REMEMBERED: Final = 1 << 16
+_MAX_REMEMBERED_LENGTH: Final = 80
 _INSIDE: Final = "*"
 _DIGIT: Final = "digit"
 _UPPER: Final = "upper"
@@ -58,7 +59,7 @@ def analyse_query(text: str) -> list[str]:
     """
     terms = analyse(text)
     for word in text.split():
-        pieces = list(_pieces(word))
+        pieces = _pieces(word)
         if len(pieces) == 1 and pieces[0][1] and len(pieces[0][0]) == 1:
             terms.append(pieces[0][0] + _INSIDE)
     return terms
@@ -70,6 +71,7 @@ class AnalysedCounter:
     def __init__(self, terms: Sequence[str]) -> None:
         self._places = {term: place for place, term in enumerate(terms)}
         self._inside = [term for term in terms if term.endswith(_INSIDE)]
+        self._lengths = _Lengths(self._places)
 
     def __call__(
         self, title: str, content: bytes, folded: bytes | None
@@ -77,32 +79,64 @@ class AnalysedCounter:
         """Return the number of terms of a record, and how often each query term is among them."""
         del folded  # the contract's folding loses what this analyser looks at
         text = f"{title} {content.decode('utf-8')}"
-        terms = analyse(text)
-        places = self._places
-        counts = [0] * len(places)
+        counts = [0] * len(self._places)
+        if text.isascii():
+            return self._count_identifiers(_ASCII_PIECE.findall(text), counts), counts
+        identifiers: list[str] = []
+        length = 0
+        for piece, is_run in _pieces(text):
+            if is_run:
+                length += self._count_run(piece, counts)
+            else:
+                identifiers.append(piece)
+        return length + self._count_identifiers(identifiers, counts), counts
+
+    def _count_identifiers(self, pieces: list[str], counts: list[int]) -> int:
+        length = sum(map(self._lengths.__getitem__, pieces))
+        asked_for = self._lengths.asked_for
+        for piece in pieces:
+            if piece in asked_for:
+                for place in asked_for[piece]:
+                    counts[place] += 1
+        return length
+
+    def _count_run(self, run: str, counts: list[int]) -> int:
+        terms = _pairs(run)
         for term in terms:
-            if term in places:
-                counts[places[term]] += 1
-        for term in self._inside:
-            counts[places[term]] = count_inside_runs(text, term[0])
-        return len(terms), counts
+            if term in self._places:
+                counts[self._places[term]] += 1
+        if len(run) > 1:
+            for term in self._inside:
+                counts[self._places[term]] += run.count(term[0])
+        return len(terms)
 
 
-def count_inside_runs(text: str, character: str) -> int:
-    """Return how often *character* stands in runs of two and more characters of *text*."""
-    return sum(
-        piece.count(character) for piece, is_run in _pieces(text) if is_run and len(piece) > 1
-    )
+class _Lengths(dict[str, int]):
+    """How many terms an identifier gives, and which of those asked for: worked out once each."""
+
+    def __init__(self, places: dict[str, int]) -> None:
+        super().__init__()
+        self._places = places
+        self.asked_for: dict[str, list[int]] = {}
+        """By identifier, the places of the query terms that it gives; only where there are any."""
+
+    def __missing__(self, identifier: str) -> int:
+        terms = _identifier_terms(identifier)
+        found = [self._places[term] for term in terms if term in self._places]
+        if found:
+            # As many as the query has words in other spellings: few.
+            self.asked_for[identifier] = found
+        if len(self) < _MAX_REMEMBERED and len(identifier) <= _MAX_REMEMBERED_LENGTH:
+            self[identifier] = len(terms)
+        return len(terms)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield identifiers, and runs of the scripts that are written without spaces (then true)."""
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """Return identifiers, and runs of the scripts that are written without spaces (then true)."""
     if text.isascii():
-        for piece in _ASCII_PIECE.findall(text):
-            yield piece, False
-        return
-    for match in _unicode_piece().finditer(normalize("NFKC", text)):
-        yield match[0], match["run"] is not None
+        return [(piece, False) for piece in _ASCII_PIECE.findall(text)]
+    matches = _unicode_piece().finditer(normalize("NFKC", text))
+    return [(match[0], match["run"] is not None) for match in matches]
 
 
 def _pairs(run: str) -> list[str]:
@@ -111,7 +145,6 @@ def _pairs(run: str) -> list[str]:
     return [run[index : index + 2] for index in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=_MAX_REMEMBERED)
 def _identifier_terms(identifier: str) -> tuple[str, ...]:
     words = _CONNECTOR.split(identifier)
     terms: list[str] = []

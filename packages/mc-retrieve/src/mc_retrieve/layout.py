@@ -51,8 +51,12 @@ def pin_root(root: str) -> str:
         IntegrityError: It does not exist or is no folder.
     """
     # The folding of `..` comes before links are followed, and pathlib is slow to import.
-    pinned = os.path.realpath(os.path.abspath(root))
-    if not os.path.isdir(pinned):
+    try:
+        pinned = os.path.realpath(os.path.abspath(root))
+        exists = os.path.isdir(pinned)
+    except ValueError:  # a NUL, which no path can hold
+        exists = False
+    if not exists:
         raise IntegrityError("the memory root is not an existing folder", where=root)
     return pinned
 

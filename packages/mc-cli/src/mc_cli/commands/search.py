@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mc_cli.config import Config
 
 _EXPANSION: Final = ("--max-nodes", "--max-tokens")
-_HEADER: Final = ("score", "type", "id", "tokens", "title")
+_HEADER: Final = ("score", "type", "id", "title", "tokens")
 
 
 def parser(command: Command) -> Parser:
@@ -107,8 +107,8 @@ def _rows(corpus: Corpus, cards: list[dict[str, Any]]) -> list[tuple[str, ...]]:
             f"{card['score']:.3f}",
             card["type"],
             card["id"],
-            str(card["est_tokens"]),
             titles[card["id"]],
+            str(card["est_tokens"]),
         )
         for card in cards
     ]
