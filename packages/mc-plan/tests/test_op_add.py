@@ -473,7 +473,9 @@ def test_text_that_reads_as_structure_is_refused(memory: Memory, field: str, tex
         refused(memory, SchemaError, reason=text)
 
 
-@pytest.mark.parametrize("title", ["", "a\nb", "x" * 1025, "a\u2028b", "<!-- x", "a\x07"])
+@pytest.mark.parametrize(
+    "title", ["", "a\nb", "x" * 1025, "a\u2028b", "<!-- x", "a\x07", "Status: active", "## x"]
+)
 def test_an_unsafe_title_is_refused(memory: Memory, title: str) -> None:
     refused(memory, SchemaError, title=title)
 

@@ -11,7 +11,7 @@ from mc_schema.entry import LABELS, Entry, format_entry, parse_entry
 from mc_schema.errors import InvalidTextError
 from mc_schema.ids import EntryId
 from mc_schema.memoryfile import parse_memory_file
-from mc_schema.textsafety import require_body, require_line
+from mc_schema.textsafety import require_body, require_line, require_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,6 +141,31 @@ def test_metadata_has_one_line(text: str) -> None:
 )
 def test_metadata_that_could_be_structure_is_refused(text: str, what: str) -> None:
     assert what in refusal(require_line, text).what
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("## x", "the title would read as a heading"),
+        ("Status: active", "the title would read as a field label"),
+        (" decision: x", "the title would read as a field label"),
+        ("Load:", "marker"),
+        ("- project_id: x", "marker"),
+        ("<<<<<<< HEAD", "conflict"),
+        ("a\nb", "more than one line"),
+        ("", "is empty"),
+    ],
+)
+def test_title_that_would_read_as_structure_is_refused(text: str, what: str) -> None:
+    with pytest.raises(InvalidTextError) as caught:
+        require_title(text)
+
+    assert what in caught.value.what
+    assert caught.value.hint
+
+
+def test_title_may_name_a_label_later() -> None:
+    assert require_title(" The Status: field ") == "The Status: field"
 
 
 def test_metadata_is_trimmed() -> None:

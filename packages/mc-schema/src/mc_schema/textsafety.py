@@ -89,6 +89,22 @@ def require_line(text: str, name: str) -> str:
     return text
 
 
+def require_title(text: str) -> str:
+    """Return *text*, trimmed, when it can be a title: a line that reads as nothing else.
+
+    Raises:
+        InvalidTextError: As `require_line`; or it would read as structure on a line of its own, as
+            a title does in the formats and tools that list titles.
+    """
+    text = require_line(text, "title")
+    fault = _line_fault(text)
+    if fault:
+        raise _refused(
+            "title", fault.removeprefix("has a line that "), 0, "begin it with another word"
+        )
+    return text
+
+
 def _trimmed(text: str) -> str:
     """Return *text* without white space and byte order marks at its ends."""
     return text.strip(_EDGE)

@@ -22,7 +22,7 @@ from mc_schema.evidence import (
 from mc_schema.ids import require_entry_id
 from mc_schema.private import strip_private_spans
 from mc_schema.storage import require_module_name
-from mc_schema.textsafety import require_body, require_line
+from mc_schema.textsafety import require_body, require_title
 
 from mc_plan.errors import InputError
 from mc_plan.operations.gate import GateError
@@ -155,7 +155,7 @@ def _clean_texts(options: AddOptions, notices: list[str]) -> AddOptions:
     message = require_body(_public(options.message, "message", notices), "message")
     title, reason = options.title, options.reason
     if title is not None:
-        title = require_line(_public(title, "title", notices), "title")
+        title = require_title(_public(title, "title", notices))
     if reason is not None:
         reason = require_body(_public(reason, "reason", notices), "reason")
     supersedes, promotes = options.supersedes, options.promotes
