@@ -143,15 +143,19 @@ def execute(
 
     with _Redacting(request), nullcontext(guard) if guard is not None else Guard() as signals:
         here = project.with_usable_state()
+        looks: list[Snapshot] = []
         with lock_project(
             here,
             request,
+            looks=looks,
+            filesystem=effects,
             notify=notify,
             timeout_seconds=timeout_seconds,
             break_stale=break_stale,
             guard=signals,
         ) as lock:
-            work = _Work(here, build, request, effects, now)
+            # The last look was taken under the lock: what it read need not be read again.
+            work = _Work(here, build, request, effects, now, looks[-1])
             applied = _execute_locked(work, confirm, lock, signals)
         return applied._replace(signal=signals.pending)
 
@@ -176,13 +180,24 @@ def lock_project(
     timeout_seconds: float,
     break_stale: bool,
     guard: SignalGuard,
+    looks: list[Snapshot] | None = None,
+    filesystem: Filesystem | None = None,
 ) -> MutationLock:
-    """Take the mutation lock of *project*, as the manifest names it; use it in a ``with``."""
+    """Take the mutation lock of *project*, as the manifest names it; use it in a ``with``.
+
+    Each look at the manifest is added to *looks*: the last one was taken under the lock.
+    """
     from mc_lock import acquire_mutation_lock
+
+    def read_project_id() -> str | None:
+        snapshot = Snapshot(project, filesystem=filesystem)
+        if looks is not None:
+            looks.append(snapshot)
+        return _identity(snapshot, request).project_id
 
     return acquire_mutation_lock(
         project.state,
-        read_identity=lambda: _identity(Snapshot(project), request).project_id,
+        read_identity=read_project_id,
         memory_dir=project.memory_path,
         project_root=project.root,
         command=request.command,
@@ -226,6 +241,8 @@ class _Work(NamedTuple):
     request: Request
     effects: Filesystem
     now: Callable[[], float]
+    snapshot: Snapshot | None = None
+    """What has been read under the lock, if anything."""
 
 
 def _execute_locked(
@@ -258,7 +275,7 @@ def _execute_locked(
 def _compute(work: _Work) -> Plan:
     project, request = work.project, work.request
     _require_text(request)
-    snapshot = Snapshot(project, filesystem=work.effects)
+    snapshot = work.snapshot or Snapshot(project, filesystem=work.effects)
     identity = _identity(snapshot, request)
     if not request.any_protocol:
         require_writable_protocol(identity, project.memory_file(MANIFEST))

@@ -258,7 +258,7 @@ def _encode(data: bytes) -> str:
 
 
 def _this_owner() -> Owner:
-    from mc_lock.process import examine_process, this_host
+    from mc_lock.process import this_host
 
-    pid = os.getpid()
-    return Owner(pid, examine_process(pid).start, this_host().hostname)
+    host = this_host()
+    return Owner(host.pid, host.start, host.hostname)

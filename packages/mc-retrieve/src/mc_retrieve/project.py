@@ -35,7 +35,7 @@ from mc_retrieve.memoryset import MANIFEST, load_file, original_line
 from mc_retrieve.record import EPOCH, Record, settle, utf16_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from mc_schema.memoryfile import JudgedUnit, MemoryFile
 
@@ -332,11 +332,10 @@ def _legacy_title(unit: JudgedUnit) -> str:
 
 def _legacy_date(file: MemoryFile, unit: JudgedUnit) -> str:
     """Return the first date in the heading of *unit*, or of the group it stands in."""
-    headings: Sequence[str] = [
-        unit.unit.heading,
-        *(other.unit.heading for other in file.units if other.unit.ordinal == unit.unit.section),
-    ]
-    for heading in headings:
+    group = unit.unit.section
+    # Units stand in the file in the order of their ordinals.
+    above = file.units[group].unit.heading if group >= 0 else ""
+    for heading in (unit.unit.heading, above):
         for date in _DATE.findall(heading):
             if parse_timestamp(date) is not None:
                 return str(date)
