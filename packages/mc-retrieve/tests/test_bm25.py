@@ -73,6 +73,14 @@ def test_ranking_is_that_of_the_plain_formula(
     assert [item["score"] for item in shown] == pytest.approx([key for _, key in found], abs=6e-7)
 
 
+def test_record_without_a_query_term_is_no_hit() -> None:
+    search = Search("alpha", {"--recency": "1000"})
+    for name, text in (("a", b"alpha"), ("b", b"alphabet beta"), ("c", b"")):
+        search.take(record_of(name, updated_ms=10**13), text, None)
+
+    assert [item["id"] for item in search.answer()["items"]] == ["a"]
+
+
 @given(
     st.lists(st.sampled_from([0.5, 1.0, 1.5, 2.0]), max_size=30),
     st.integers(min_value=0, max_value=35),

@@ -84,6 +84,20 @@ def test_empty_values_fall_back_in_order(head: str, expected: tuple[str, ...]) -
     assert expected == fields_of(head)
 
 
+def test_optional_fields_are_read_and_empty_ones_are_absent() -> None:
+    head = "source_session: s\nvalid_from: 2026-01-01\nvalid_until: 2027-01-01"
+    full = parse_markdown(f"---\n{head}\n---\n".encode(), "a.md")
+    empty = parse_markdown(b"---\nsource_session:\nvalid_from: ''\nvalid_until:\n---\n", "a.md")
+
+    assert (full.session, full.valid_from, full.valid_until) == ("s", "2026-01-01", "2027-01-01")
+    assert (empty.session, empty.valid_from, empty.valid_until) == (None, None, None)
+
+
+@pytest.mark.parametrize("value", ["'x", "x'", '"x"', "'"])
+def test_quote_at_one_end_is_dropped_too(value: str) -> None:
+    assert fields_of(f"title: {value}")[2] in {"x", "KNOWLEDGE/a.md"}
+
+
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
