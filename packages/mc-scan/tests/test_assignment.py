@@ -60,6 +60,8 @@ ASSIGNMENTS = [
     f"RUN DB_PASSWORD={OPAQUE} ./x",
     f"see `DB_PASSWORD={OPAQUE}`",
     f"password: {OPAQUE} # rotate soon",
+    "passwd: Quartz&willow6640 (old)",
+    "passphrase => 'maple60'",
     f"secret: {'a1B2' * 128}",
 ]
 

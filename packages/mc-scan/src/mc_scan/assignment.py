@@ -65,7 +65,10 @@ _LINE_HEAD: Final = lazy(
 _LINE_REACH: Final = 120
 _MIN_ENV_KEY: Final = 16
 _MIN_ENV_KEY_ENTROPY: Final = 3.0
-_BARE: Final = lazy(r"[^\s,;&|\"'`)<>\]}，。；、！？）】》」』”’…]{1,513}")
+# An ampersand ends a value only where the next parameter of a query follows.
+_BARE: Final = lazy(
+    r"(?:[^\s,;&|\"'`)<>\]}，。；、！？）】》」』”’…]|&(?![A-Za-z_][A-Za-z0-9_.-]{0,40}=)){1,513}"
+)
 _BARE_END: Final = ".:*~\\?_"
 _TYPED: Final = lazy(
     r"[ \t]{0,4}(?:[A-Za-z_][A-Za-z0-9_.\[\]]{1,40})(?: \| None)?[ \t]{1,4}=[ \t]{1,4}"
@@ -195,15 +198,14 @@ def _found(hit: _Hit, value: _Value, rank: int) -> Candidate:
 
 
 def _is_secret(hit: _Hit, value: _Value, *, is_line: bool) -> bool:
-    is_passphrase = hit.tail["ending"] == "phrase"
     is_in_prose = not value.is_quoted and _PROSE.match(hit.text, value.end) is not None
     return is_secret_value(
         value.text,
         is_quoted=value.is_quoted,
         is_whole_line=is_line,
         is_in_prose=is_in_prose,
-        is_password=hit.word in _PASSWORD_WORDS and not is_passphrase,
-        is_passphrase=is_passphrase,
+        is_password=hit.word in _PASSWORD_WORDS,
+        is_passphrase=hit.tail["ending"] == "phrase",
     ) and not is_filler(value.text, hit.text, value.end, value.start)
 
 
