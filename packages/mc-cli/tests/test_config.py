@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import mc_plan
 import pytest
 from mc_cli.config import NO_CONFIG, read_config
 from mc_cli.errors import CommandError
+from mc_cli.main import main
 from mc_retrieve.testing import write_project
 
 if TYPE_CHECKING:
@@ -144,3 +146,25 @@ def test_configuration_above_the_project_stops_nothing(
     done = memory_custodian(["read"], cwd=root / "src")
 
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [pytest.param("lock-timeout = 0.25", 0.25, id="set"), pytest.param("", 10.0, id="default")],
+)
+def test_lock_is_waited_for_as_long_as_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, seconds: float
+) -> None:
+    """Guide 7.3: ten seconds unless the project says otherwise."""
+    write_project(tmp_path)
+    (tmp_path / OWN).write_text(f"{text}\n")
+    execute, waits = mc_plan.execute, []
+
+    def noting(*args: Any, timeout_seconds: float, **settings: Any) -> Any:
+        waits.append(timeout_seconds)
+        return execute(*args, timeout_seconds=timeout_seconds, **settings)
+
+    monkeypatch.setattr(mc_plan, "execute", noting)
+
+    assert main(["add", "x", "--candidate", "--project-root", os.fspath(tmp_path)]) == 0
+    assert waits == [seconds]

@@ -71,7 +71,9 @@ def cortex_main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     if not arguments:
         sys.stdout.write(_help())
-        sys.stderr.write("error: a command is missing\n")
+        sys.stderr.write(
+            "error: a command is missing\n\nhint: `memory-custodian --help` lists the commands\n"
+        )
         return exits.BAD_INPUT
     if arguments[0] in ("-h", "--help", "help"):
         sys.stdout.write(_help())
