@@ -97,5 +97,6 @@ def test_cut_is_seen_inside_and_right_after() -> None:
     assert is_cut_short("abc", "abc…", 3)
     assert is_cut_short("abc", "abc[...]", 3)
     assert is_cut_short("abc", "abc***", 3)
+    assert is_cut_short("abc", "***abc...", 6, 3)
     assert not is_cut_short("abc", "***abc***", 6, 3)
     assert not is_cut_short("abc", "abc. And", 3)

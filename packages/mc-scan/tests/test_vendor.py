@@ -115,6 +115,7 @@ NEVER = [
     pytest.param("ghp_" + "EXAMPLEaB3dE6gH9kLmNpQrStUvWxYz1234", id="marker"),
     pytest.param("sk-ant-api03-...", id="anthropic-cut"),
     pytest.param("AKIA" + "IOSFODNN7EXAMPLE", id="aws-example"),
+    pytest.param("AIza" + "ab1" * 11 + "ab", id="low-entropy"),
     pytest.param("`gh[pousr]_[A-Za-z0-9]{36}`", id="pattern"),
     pytest.param("task-isolated-runner-for-long-names", id="task-hyphens"),
     pytest.param("sk-learn-pipeline-with-many-hyphenated-words-2026", id="sk-hyphens"),
