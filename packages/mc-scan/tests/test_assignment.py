@@ -163,7 +163,7 @@ NO_VALUES = [
     *("The password is at least 12 characters.", "Password reset: see page 42"),
     'The password is "at least 12 characters long".',
     *("token == 'abc12345'", "if password != 'abc12345'", "the password hunter2!9"),
-    *("secret: us-east-1 only", "password:", "password", "password: x1"),
+    *("secret: us-east-1 only", "password: 84710293", "password:", "password", "password: x1"),
     # Environment lines.
     *(
         "DEPLOY_KEY=k9Xq2Lm7Pz4T",

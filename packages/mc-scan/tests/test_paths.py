@@ -68,8 +68,11 @@ def test_file_that_vanishes_is_reported(docs: Path) -> None:
 def test_file_that_grows_above_the_limit_is_reported(docs: Path) -> None:
     (source, _) = find_files(["docs"])
     told: list[Notice] = []
+    turns = iter(range(8))
 
     def grow(_size: int) -> None:
+        if next(turns, None) is None:
+            return
         with (docs / "a.txt").open("a") as stream:
             stream.write("x" * 500_000)
 
