@@ -16,6 +16,8 @@ import jsonschema
 import pytest
 from mc_cli.notices import place_key
 from mc_lock import acquire_mutation_lock, resolve_state_directory
+from mc_plan.operations import insertion
+from mc_retrieve import memorydir
 from referencing import Registry, Resource
 
 if TYPE_CHECKING:
@@ -363,6 +365,10 @@ def test_closed_standard_input_is_an_error_of_one_line(project: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith(b"error: standard input is closed\n\nhint: ")
     assert ids_in(project, "decisions.md") == []
+
+
+def test_writers_and_readers_agree_on_the_largest_file() -> None:
+    assert memorydir.MAX_FILE_BYTES == insertion.MAX_FILE_BYTES
 
 
 def test_an_allowed_secret_is_written_and_still_not_shown(

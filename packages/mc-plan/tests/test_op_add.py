@@ -26,6 +26,7 @@ from mc_plan.operations.add_request import AddOptions, SecretFinding, check_add
 from mc_plan.operations.enable import build_enable, enable_request, parse_feature
 from mc_plan.operations.gate import GateError
 from mc_plan.operations.initialize import InitOptions, build_initialize, init_request
+from mc_plan.operations.insertion import MAX_FILE_BYTES
 from mc_plan.operations.manifests import new_manifest
 from mc_plan.operations.memory_set import MemorySet
 from mc_plan.pending import SeedValues
@@ -613,6 +614,15 @@ def test_a_file_near_or_over_its_budget_is_a_warning_and_no_refusal(tmp_path: Pa
     assert not quiet.plan.warnings
     assert "near its budget" in near.plan.warnings[0]
     assert "over its budget" in over.plan.warnings[0]
+
+
+def test_a_file_that_readers_leave_out_takes_no_entry(memory: Memory) -> None:
+    """An acknowledged entry must be served."""
+    memory.write("decisions.md", f"# D\n\n{'x' * MAX_FILE_BYTES}\n")
+
+    error = refused(memory, PlanError)
+
+    assert (error.code, error.where) == ("too_large", "docs/memory/decisions.md")
 
 
 def test_a_full_inbox_is_a_warning(memory: Memory) -> None:

@@ -25,6 +25,7 @@ from mc_plan.operations.initialize import (
 )
 from mc_plan.operations.memory_set import CORE_FILES
 from mc_plan.template import render_template
+from mc_plan.testing import CountingFilesystem
 from mc_schema.ids import is_project_id
 from mc_schema.manifest import parse_manifest
 from mc_schema.routes import CATEGORIES
@@ -446,3 +447,38 @@ def test_a_nested_memory_directory_is_named_in_full(tmp_path: Path) -> None:
     text = (memory.project.root / "AGENTS.md").read_text()
     assert "docs/team/memory/brief.md" in text
     assert "docs/memory" not in text
+
+
+class LockWatchingFilesystem(CountingFilesystem):
+    """Notes which locks are held at each rename."""
+
+    def __init__(self, locks: Path) -> None:
+        super().__init__()
+        self.locks = locks
+        self.held: list[set[str]] = []
+
+    def before(self, name: str) -> None:
+        """Look at the locks; they are real files."""
+        super().before(name)
+        if name == "replace":
+            self.held.append({path.name for path in self.locks.iterdir()})
+
+
+def test_lock_of_a_new_id_is_held_from_the_first_rename(memory: Memory) -> None:
+    """Reliability 2.2.5: who sees the new id in the manifest must not find a free lock."""
+    asked = InitOptions()
+    watching = LockWatchingFilesystem(memory.project.state.locks)
+
+    execute(
+        memory.project,
+        build_initialize(asked),
+        request=init_request(asked),
+        notify=lambda _: None,
+        filesystem=watching,
+    )
+
+    project_id = parse_manifest(memory.read("manifest.md")).metadata.project_id
+    assert len(watching.held) >= len(CORE_FILES)
+    for held in watching.held:
+        assert f"{project_id}.lock" in held
+        assert len([name for name in held if name.startswith("bootstrap-")]) == 1

@@ -25,6 +25,8 @@ BULLET: Final = "bullet"
 PLACEHOLDER: Final = "No unprocessed memory candidates."
 """The paragraph of an empty inbox of Protocol 0.5 (protocol-0.5.md A8)."""
 _MAX_PLACES: Final = 20
+MAX_FILE_BYTES: Final = 8_388_608
+"""Readers leave a larger file out (cortex.md 2), so nothing is put into one."""
 
 
 def insert(memory: MemorySet, name: str, block: str, *, order: str) -> None:
@@ -38,11 +40,12 @@ def insert(memory: MemorySet, name: str, block: str, *, order: str) -> None:
 
     Raises:
         MalformedFileError: Readers would not see exactly this change, or the file has conflict
-            markers.
+            markers or would be too large for them.
     """
     memory.require_no_conflict(name)
     text = memory.text(name) or ""
     where = memory.project.memory_file(name)
+    _require_room(text, block, where)
     places = {
         NEWEST_FIRST: Document.insert_newest_first,
         APPENDED: Document.append,
@@ -78,6 +81,18 @@ def without_placeholder(text: str) -> str:
             last = lines[index + 1] if has_blank_below else line
             return text[: line.start] + text[last.end :]
     return text
+
+
+def _require_room(text: str, block: str, where: str) -> None:
+    # A blank line and line ends come on top; nobody needs the last few bytes.
+    if len(text.encode()) + 2 * len(block.encode()) <= MAX_FILE_BYTES:
+        return
+    raise MalformedFileError(
+        f"the file would be larger than {MAX_FILE_BYTES:,} bytes, which readers leave out",
+        where=where,
+        hint="move old entries to the archive, then run the command again",
+        code="too_large",
+    )
 
 
 def _attempt(text: str, block: str, place: Callable[[Document, str], str], where: str) -> str:
