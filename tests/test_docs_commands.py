@@ -174,6 +174,12 @@ class Reader:
         names = {value: name for name, value in self._real.items()}
         return _TOKEN.sub(lambda match: names.get(match[0], match[0]), text)
 
+    def bind_in_order(self, shown: str, out: str) -> None:
+        """Take the names in *shown* for those in *out*, in order, if they are as many."""
+        names, values = _TOKEN.findall(shown), _TOKEN.findall(out)
+        if len(names) == len(values):
+            self._real.update(zip(names, values, strict=True))
+
     def _copy(self, name: str) -> None:
         source, target = ROOT / name, self.root / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -439,7 +445,9 @@ def main(names: Sequence[str]) -> int:
             reader = Reader(Path(folder).resolve())
             page, shift = _read(name), 0
             for step in steps_of(page):
-                out, _ = reader.follow(step)
+                out, faults = reader.follow(step)
+                if faults:
+                    reader.bind_in_order(step.shown or "", out)
                 if step.shown is not None and ELISION not in step.shown.splitlines():
                     start, end = (place + shift for place in step.span)
                     text = reader.as_shown(out)
