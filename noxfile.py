@@ -24,6 +24,7 @@ OWN_PACKAGES: Final = ("-r", "requirements.txt")
 # Bounded above, so that a release of a tool never turns an old clone red.
 PYTEST: Final = ("pytest>=9,<10", "pytest-xdist>=3.6,<4", "hypothesis>=6.100,<7")
 IMPORT_LINTER: Final = "import-linter>=2.1,<3"
+FUZZER: Final = "atheris>=2.3,<4"
 TOMLI: Final = "tomli>=2.0.1; python_version < '3.11'"
 TEST_TOOLS: Final = (*PYTEST, "jsonschema>=4.20,<5", IMPORT_LINTER, TOMLI)
 LINT_TOOLS: Final = ("ruff>=0.17,<0.18", "mypy>=2.4,<2.5", "nox>=2024.10.9", IMPORT_LINTER)
@@ -54,7 +55,9 @@ def tests(session: nox.Session) -> None:
 def torture(session: nox.Session) -> None:
     """Run the long tests: many processes, many crashes, much data."""
     session.install(*OWN_PACKAGES, *TEST_TOOLS)
-    session.run("pytest", "-m", "torture", *session.posargs)
+    # Coverage-guided fuzzing where it installs; elsewhere hypothesis spends the same budget.
+    session.install(FUZZER, success_codes=[0, 1, 2])
+    session.run("pytest", "-m", "torture", "--capture=no", *session.posargs)
 
 
 @nox.session
