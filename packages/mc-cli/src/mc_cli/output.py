@@ -41,9 +41,8 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        _escaped(character) if _is_unsafe(character) else character for character in text
-    )
+    # Line by line: a line feed alone makes a text not printable, and most lines are.
+    return "\n".join([_printable_line(line) for line in text.split("\n")])
 
 
 def one_line(text: str) -> str:
@@ -72,6 +71,12 @@ def without_secrets(text: str) -> str:
             parts += [text[at : candidate.start], REDACTED]
             at = candidate.end
     return "".join([*parts, text[at:]])
+
+
+def _printable_line(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join([_escaped(one) if _is_unsafe(one) else one for one in line])
 
 
 def _is_unsafe(character: str) -> bool:
