@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,17 @@ settings.register_profile(
     "workspace", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("workspace")
+
+# A run in the background inherits ignored signals and hands them on to every command it starts;
+# tests of signals would then wait for an interruption that cannot come.
+for _name, _action in (
+    ("SIGINT", signal.default_int_handler),
+    ("SIGTERM", signal.SIG_DFL),
+    ("SIGHUP", signal.SIG_DFL),
+):
+    _number = getattr(signal, _name, None)
+    if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _action)
 
 
 class RunCommand(Protocol):
