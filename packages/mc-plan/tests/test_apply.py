@@ -546,3 +546,37 @@ def test_draft_that_changes_and_appends_one_file_is_refused(place: Any, samples:
             request=samples.request._replace(confirmation=IMMEDIATE),
             notify=silent,
         )
+
+
+def test_read_only_file_system_leaves_no_journal(place: Any, samples: Any) -> None:
+    """There EROFS is also the answer to the removal of what was never made."""
+
+    class ReadOnly(Filesystem):
+        def open_create(self, path: Path) -> int:
+            self._refuse(path)
+            return super().open_create(path)
+
+        def mkdir(self, path: Path) -> None:
+            self._refuse(path)
+            super().mkdir(path)
+
+        def rmdir(self, path: Path) -> None:
+            self._refuse(path)
+            super().rmdir(path)
+
+        def unlink(self, path: Path) -> None:
+            self._refuse(path)
+            super().unlink(path)
+
+        def _refuse(self, path: Path) -> None:
+            if path.is_relative_to(place.project.root):
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    before = place.tree()
+
+    with pytest.raises(ApplyError) as caught:
+        apply_sample(place, samples, ReadOnly())
+
+    assert before == place.tree()
+    assert files_report(caught.value).lines() == ["no files were written"]
+    assert place.state_files() == []

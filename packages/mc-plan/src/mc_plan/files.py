@@ -208,11 +208,24 @@ def unlink_quietly(files: Filesystem, path: Path) -> bool:
     """Remove *path*; tell whether it is gone, for a caller that already has an error to report."""
     try:
         files.unlink(path)
+    except OSError:
+        return is_absent(path)
+    return True
+
+
+def is_absent(path: Path) -> bool:
+    """Tell whether *path* is certainly not there.
+
+    A read-only file system answers EROFS to the removal of what does not exist. Taken for something
+    left over, it would keep a journal for a change that was never begun.
+    """
+    try:
+        os.lstat(path)
     except FileNotFoundError:
         return True
     except OSError:
         return False
-    return True
+    return False
 
 
 def is_link(found: os.stat_result) -> bool:

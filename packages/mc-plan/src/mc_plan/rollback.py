@@ -93,7 +93,8 @@ def remove_directories(project: Project, journal: Journal, effects: Filesystem) 
         try:
             effects.rmdir(project.path(name))
         except OSError as error:
-            clean = clean and error.errno in _DIRECTORY_IN_USE
+            is_done = error.errno in _DIRECTORY_IN_USE or files.is_absent(project.path(name))
+            clean = clean and is_done
     return clean
 
 
