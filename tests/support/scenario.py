@@ -125,9 +125,10 @@ def _add(base: Path) -> tuple[Place, list[str]]:
 
 def _supersede(base: Path) -> tuple[Place, list[str]]:
     place = new_place(base)
-    old = place.add("Keep exports in CSV.", "area", "--name", "exports")
-    words = ["add", "Keep exports in JSON.", "--supersedes", old, "--evidence", "user-confirmed"]
-    return place, place.require(*words).apply_words
+    old = place.add("Keep exports in CSV.")
+    # Into an area that is new: two memory files, one of them created, and the manifest.
+    words = ["add", "Keep exports in JSON.", "--supersedes", old, "--area", "exports"]
+    return place, place.require(*words, "--evidence", "user-confirmed").apply_words
 
 
 def _populated(base: Path) -> Place:
