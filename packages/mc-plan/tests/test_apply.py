@@ -580,3 +580,29 @@ def test_read_only_file_system_leaves_no_journal(place: Any, samples: Any) -> No
     assert before == place.tree()
     assert files_report(caught.value).lines() == ["no files were written"]
     assert place.state_files() == []
+
+
+def test_temporary_that_cannot_be_removed_keeps_the_journal(place: Any, samples: Any) -> None:
+    """What is left in the project must be known to somebody."""
+
+    class KeepsTemporaries(Filesystem):
+        def replace(self, source: Path, target: Path) -> None:
+            if target.is_relative_to(place.project.root):
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            super().replace(source, target)
+
+        def unlink(self, path: Path) -> None:
+            if path.is_relative_to(place.project.root):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            super().unlink(path)
+
+    before = place.tree()
+
+    with pytest.raises(ApplyError) as caught:
+        apply_sample(place, samples, KeepsTemporaries())
+
+    assert "memory-custodian recover" in caught.value.hint
+    assert [path for path in place.tree() if ".mc-" in path]
+    assert recover(place) == "back"
+    assert before == place.tree()
+    assert place.state_files() == []
