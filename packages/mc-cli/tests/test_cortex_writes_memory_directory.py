@@ -226,3 +226,17 @@ def test_add_and_remember_at_once_lose_nothing(memory_dir: Path) -> None:
     written = [number for number, code in enumerate(codes) if code == 0]
     assert all(text.count(f"Decision number {number}.\n") == 1 for number in written), codes
     assert len(written) > 3
+
+
+def test_manifest_that_cannot_be_read_is_named_and_nothing_is_moved(memory_dir: Path) -> None:
+    """The memory of a project is never taken for notes that should go elsewhere."""
+    (memory_dir / "manifest.md").write_bytes(b"\xff\xfe")
+    before = files_of(memory_dir)
+    words = ["--adapter", "claude", "--allow-write", "--memory-root", str(memory_dir)]
+
+    result = run(["remember", json.dumps(entry()), *words])
+
+    assert result.exit_code == 4
+    assert result.envelope["error"]["code"] == "integrity_error"
+    assert "manifest.md" in result.envelope["error"]["message"]
+    assert before == files_of(memory_dir)

@@ -135,6 +135,14 @@ def test_changelog_record_names_ids_and_files_and_never_the_text(make: Make) -> 
     assert "zebra" not in record
 
 
+def test_plan_lists_its_changelog_record(make: Make) -> None:
+    memory = make(decisions=f"# D\n\n{entry(NEW, 'Use zebra.')}")
+
+    steps = memory.preview("zebra").public().operations
+
+    assert steps[-1] == ("Record it in the changelog", "docs/memory/changelog.md")
+
+
 @pytest.mark.parametrize("mode", [HARD, PURGE])
 def test_private_modes_leave_the_topic_nowhere(make: Make, mode: str) -> None:
     tombstone = entry("MC-TOMB-20260101-eeeeeeee", "zebra", label="Rejected")

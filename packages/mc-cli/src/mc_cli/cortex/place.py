@@ -61,12 +61,14 @@ def find_place(root: str, *, environ: Mapping[str, str] = os.environ) -> Place:
     """Return where typed items go at *root*, a pinned root that is no memory directory.
 
     Raises:
-        IntegrityError: A link or a file stands where a corpus folder is looked for.
+        IntegrityError: A link or a file stands where a corpus folder is looked for, or the root
+            has a manifest that cannot be read.
         GovernanceError: ``EUNSUPPORTED_LAYOUT``: a bare root with notes, which the first write
             into `KNOWLEDGE` would hide.
     """
     project = open_memory_root(root, environ=environ)
     if is_bare(root):
+        _require_readable_manifest(root)
         if find_files(root):
             raise GovernanceError(
                 "the root holds notes outside of `KNOWLEDGE`, and the first write would hide them",
@@ -92,3 +94,12 @@ def open_memory_directory(root: str, *, environ: Mapping[str, str] = os.environ)
             relative = memory.relative_to(parent.parent).as_posix()
             return open_project(parent.parent, relative, environ=environ)
     return open_memory_root(root, environ=environ)
+
+
+def _require_readable_manifest(root: str) -> None:
+    """Refuse a root whose manifest cannot be read: it may be a memory directory, not notes."""
+    from mc_retrieve.memorydir import Fault, read_text
+
+    found = read_text(Path(root), _MANIFEST)
+    if isinstance(found, Fault):
+        raise IntegrityError(f"the manifest cannot be used: {found.message}", where=_MANIFEST)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from mc_plan.pending import Seed
     from mc_plan.snapshot import Snapshot
 
+_CHANGELOG: Final = "changelog.md"
 ALLOW_BROAD: Final = "--allow-broad-match"
 _NARROW_CHARACTERS: Final = 4
 _PURGE_WARNING: Final = (
@@ -216,10 +217,10 @@ class _Forgetting:
 
         names = sorted({hit.path for hit in gone})
         project = self.snapshot.project
-        changelog = self.texts.get("changelog.md")
+        changelog = self.texts.get(_CHANGELOG)
         if changelog is not None and (gone or self.tombstone):
             record = self._record(names)
-            self.texts["changelog.md"] = with_record(changelog, self.seed.iso_date, record)
+            self.texts[_CHANGELOG] = with_record(changelog, self.seed.iso_date, record)
         return {
             project.memory_file(name): text.encode("utf-8")
             for name, text in self.texts.items()
@@ -244,7 +245,7 @@ class _Forgetting:
         steps = [
             Operation(f"Remove {hit.what} (line {hit.line})", self._path(hit.path)) for hit in gone
         ]
-        touched = {hit.path for hit in gone} | {DO_NOT_USE, "changelog.md"}
+        touched = {hit.path for hit in gone} | {DO_NOT_USE, _CHANGELOG}
         steps += [
             Operation("Clean the links to removed entries", self._path(name))
             for name, text in sorted(self.texts.items())
@@ -252,6 +253,8 @@ class _Forgetting:
         ]
         if self.tombstone:
             steps.append(Operation(f"Write the tombstone {self.tombstone}", self._path(DO_NOT_USE)))
+        if _CHANGELOG in self.texts and steps:
+            steps.append(Operation("Record it in the changelog", self._path(_CHANGELOG)))
         return steps
 
     def _path(self, name: str) -> str:
