@@ -145,7 +145,8 @@ def check_mix(place: Place, answers: list[dict[str, Any]]) -> collections.Counte
     assert len(ids) == len(set(ids))
     assert text.count("<<<") == 0
     for answer in answers:
-        allowed = {"check": {0, 1}, "forget": {0, 1, 3, 4}}.get(answer["kind"], {0, 3, 4})
+        gates = {"check": {0, 1}, "forget": {0, 1, 3, 4}, "supersede": {0, 1, 3, 4}}
+        allowed = gates.get(answer["kind"], {0, 3, 4})
         assert answer["code"] in allowed, answer
         if answer["code"]:
             assert answer["err"], answer
@@ -383,7 +384,10 @@ def test_reader_sees_whole_files_while_others_write(tmp_path: Path) -> None:
         assert pack.code == 0
         assert "Traceback" not in pack.err
         assert "unreadable" not in pack.out
-    assert {answer["code"] for answer in answers} <= {0, 3, 4}
+    for answer in answers:
+        # 1 is the answer to a chain that the other process has closed since the preview.
+        assert answer["code"] in {0, 1, 3, 4}, answer
+        assert not answer["code"] or "no files were written" in answer["err"], answer
     assert "First mark w9s9 end" in packs[-1].out
 
 
