@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mc_schema.errors import SchemaError
-from mc_schema.lines import BOM, dominant_newline, newline_behind, scan_lines
+from mc_schema.lines import BOM, dominant_newline, newline_behind, scan_lines, spliced
 from mc_schema.units import (
     BULLET,
     ENTRY,
@@ -19,7 +19,7 @@ from mc_schema.units import (
 
 TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 __all__ = [
     "BULLET",
@@ -96,7 +96,7 @@ class Document:
     def replace_units(self, changes: Iterable[tuple[Unit, str]]) -> str:
         """Return the text with each unit's own text replaced; its following blank lines stay."""
         edits = [(unit.start, unit.content_end, text) for unit, text in changes]
-        return _spliced(self.text, edits)
+        return spliced(self.text, edits)
 
     def remove_units(self, units: Iterable[Unit]) -> str:
         """Return the text without *units* and the blank lines that follow each.
@@ -130,7 +130,7 @@ class Document:
                 )
         gone |= emptied
         edits = [(self.units[n].start, self._removal_end(n, gone), "") for n in sorted(gone)]
-        return _spliced(self.text, edits)
+        return spliced(self.text, edits)
 
     def _removal_end(self, number: int, gone: set[int]) -> int:
         unit = self.units[number]
@@ -257,12 +257,3 @@ def _line_end(text: str, position: int) -> int:
     if text.startswith("\r\n", position):
         return position + 2
     return position + (text[position : position + 1] in ("\r", "\n"))
-
-
-def _spliced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    parts, position = [], 0
-    for start, end, replacement in sorted(edits):
-        parts += [text[position:start], replacement]
-        position = end
-    parts.append(text[position:])
-    return "".join(parts)

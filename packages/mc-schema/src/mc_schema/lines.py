@@ -6,7 +6,7 @@ import re
 
 TYPE_CHECKING = False  # importing `typing` would cost a command more than its work
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Final, NamedTuple
 else:
     from mc_schema.value import NamedTuple
@@ -111,6 +111,16 @@ def newline_behind(head: str, newline: str) -> str:
     An LF behind a lone CR would not end a line of its own: the two would be one CRLF.
     """
     return "\r" if newline == "\n" and head.endswith("\r") else newline
+
+
+def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Return *text* with each ``(start, end, replacement)`` put in; edits do not overlap."""
+    parts, position = [], 0
+    for start, end, replacement in sorted(edits):
+        parts += [text[position:start], replacement]
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
 
 
 def indent_width(content: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mc_schema.errors import ManifestError
-from mc_schema.lines import BOM, dominant_newline, newline_behind
+from mc_schema.lines import BOM, dominant_newline, newline_behind, spliced
 from mc_schema.manifest import INDEX_HEADING, Manifest, Section, fold_heading
 from mc_schema.protocol import METADATA_HEADING
 
@@ -54,7 +54,7 @@ def set_metadata(text: str, values: Mapping[str, str]) -> str:
     for index, added in pending.items():
         end = manifest.lines[index].content_end
         edits.append((end, end, "".join(newline + line for line in added)))
-    return _spliced(text, edits)
+    return spliced(text, edits)
 
 
 def add_section_after(text: str, after: str, title: str, lines: Sequence[str]) -> str:
@@ -111,7 +111,7 @@ def add_index_entry(text: str, kind: str, path: str, trigger: str) -> str:
     for index in range(group_section.heading + 1, group_section.end):
         line = manifest.lines[index]
         if line.content.strip().casefold() == _PLACEHOLDER and not line.is_opaque:
-            return _spliced(text, [(line.start, line.content_end, entry)])
+            return spliced(text, [(line.start, line.content_end, entry)])
     return _insert_entry(manifest, group_section.heading, entry)
 
 
@@ -139,7 +139,7 @@ def _insert_entry(manifest: Manifest, heading: int, entry: str) -> str:
     content = below[0].content.strip() if below else ""
     touches_text = bool(content) and not content.startswith(("- ", "* ", "+ ", "#"))
     added = newline + entry + (newline if touches_text else "")
-    return _spliced(manifest.text, [(end, end, added)])
+    return spliced(manifest.text, [(end, end, added)])
 
 
 def _insert_block(manifest: Manifest, index: int, block: Sequence[str]) -> str:
@@ -166,12 +166,3 @@ def _insert_block(manifest: Manifest, index: int, block: Sequence[str]) -> str:
     if ends_line and manifest.lines[-1].is_blank:
         lead = ""
     return text + lead + body + (newline if ends_line else "")
-
-
-def _spliced(text: str, edits: list[tuple[int, int, str]]) -> str:
-    parts, position = [], 0
-    for start, end, replacement in sorted(edits):
-        parts += [text[position:start], replacement]
-        position = end
-    parts.append(text[position:])
-    return "".join(parts)
